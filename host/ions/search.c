@@ -17,7 +17,7 @@ static const double most_pairs = 2e9;
 /* Energies are equal that differ by the rounding of double sums. Floats: of a sum. */
 static const double equal = 1e-12, float_rounding = 1.2e-7;
 
-/* ---- For benchmarks -------------------------------------------------------------------------- */
+/* ---- For benchmarks and tests ---------------------------------------------------------------- */
 
 static bool is_plain;
 
@@ -26,12 +26,38 @@ void search_be_plain(bool plain)
     is_plain = plain;
 }
 
+static double assumed_delta = -1;
+static int assumed_count;
+
+void search_assume(double delta)
+{
+    assumed_delta = delta;
+    assumed_count = 0;
+}
+
+int search_assumed(void)
+{
+    return assumed_count;
+}
+
 /* ---- The search ------------------------------------------------------------------------------ */
 
 typedef struct placed {
     double charge_e, place_A[3];
-    int64_t node[3];
+    int64_t number, node[3];
+    double found; /* the map's potential */
+    double energy, delta;
+    bool is_open; /* the energy is not known yet; by delta the potential may be off */
 } placed;
+
+typedef struct candidate {
+    int64_t number, node[3];
+    double place_A[3];
+    double found;           /* the map's potential */
+    double exact, absolute; /* the potential */
+    size_t ions;            /* so many are there */
+    bool is_left_out;
+} candidate;
 
 struct search {
     search_options o;
@@ -125,7 +151,8 @@ static ley_status update(search *s, size_t count, ley_error *error)
     const ley_status status = s->o.map->update(s->o.map, s->effects, count, s->work, s->news, error);
     for (size_t i = 0; i < count && status == LEY_OK; i++) {
         const int32_t b = s->chosen[i];
-        if (isnan(s->news[i].least) || isnan(s->news[i].most) || !(s->news[i].count >= 0) ||
+        if (isnan(s->news[i].least) || isnan(s->news[i].most) || isnan(s->news[i].next_least) ||
+            isnan(s->news[i].next_most) || !(s->news[i].count >= 0) ||
             (s->news[i].count > 0 && !(s->news[i].at_least >= 0 && s->news[i].at_most >= 0)))
             return ley_fail(error, LEY_ERROR_WRONG_RESULT, "a brick of the map has no least value");
         if (s->versions[b] != s->version)
@@ -268,14 +295,20 @@ static ley_status add_images(search *s, const placed *ion, double charge, ley_er
     return LEY_OK;
 }
 
-static ley_status add_ion(search *s, double charge_e, int64_t number, ley_error *error)
+/* At a candidate, or where one alone is left. */
+static ley_status add_ion(search *s, double charge_e, const candidate *at, bool is_open, ley_error *error)
 {
     if (!has_room(s, 1))
         return ley_fail_memory(error, s->effect_count * sizeof *s->effects, "the ions' effects");
     placed *ion = &s->ions[s->ion_count];
-    ion->charge_e = charge_e;
-    ions_grid_node(s->g, number, ion->node);
-    ions_grid_place_A(s->g, ion->node, ion->place_A);
+    *ion = (placed){.charge_e = charge_e,
+                    .number = at->number,
+                    .found = at->found,
+                    .energy = charge_e * at->exact,
+                    .delta = s->delta,
+                    .is_open = is_open};
+    memcpy(ion->node, at->node, sizeof ion->node);
+    memcpy(ion->place_A, at->place_A, sizeof ion->place_A);
     const double charge = s->o.constant * charge_e / s->g->h_A;
     if (s->g->is_periodic) {
         const ley_status status = add_images(s, ion, charge, error);
@@ -294,14 +327,6 @@ static ley_status add_ion(search *s, double charge_e, int64_t number, ley_error 
 }
 
 /* ---- Single nodes ---------------------------------------------------------------------------- */
-
-typedef struct candidate {
-    int64_t number, node[3];
-    double place_A[3];
-    double found;           /* the map's potential */
-    double exact, absolute; /* the potential */
-    bool is_left_out;
-} candidate;
 
 /* The solute's potential at all of them, once for each node. */
 static ley_status sum_solute(search *s, candidate *c, size_t count, ley_error *error)
@@ -353,7 +378,7 @@ static void add_ions(void *context, size_t first, size_t last)
         const exact_value *solute = ions_known_at(s->o.known, c->number);
         double sum = solute->potential, absolute = solute->absolute;
         c->is_left_out = solute->nearest_A2 <= s->o.from_A * s->o.from_A;
-        for (size_t k = 0; k < s->ion_count; k++) {
+        for (size_t k = 0; k < c->ions; k++) {
             double way_A[3];
             for (int axis = 0; axis < 3; axis++)
                 way_A[axis] = c->place_A[axis] - s->ions[k].place_A[axis];
@@ -380,7 +405,7 @@ static ley_status recompute(search *s, candidate *c, size_t count, ley_error *er
 
 static candidate candidate_of(const search *s, int64_t brick, int local, float found)
 {
-    candidate c = {.number = ions_grid_number(s->g, brick, local), .found = (double)found};
+    candidate c = {.number = ions_grid_number(s->g, brick, local), .found = (double)found, .ions = s->ion_count};
     ions_grid_node(s->g, c.number, c.node);
     ions_grid_place_A(s->g, c.node, c.place_A);
     return c;
@@ -423,6 +448,10 @@ static ley_status find_delta(search *s, ley_error *error)
     for (size_t i = 0; i < count && s->o.has_charges && status == LEY_OK; i++)
         off = fmax(off, fabs(c[i].found - c[i].exact));
     s->delta = s->o.has_charges ? fmax(4 * off, 4 * float_rounding * largest) : 0;
+    if (s->o.near != NULL && assumed_delta >= 0) {
+        s->delta = assumed_delta;
+        assumed_count++;
+    }
     return status;
 }
 
@@ -456,6 +485,24 @@ ley_status search_begin(const search_options *o, search **made, ley_error *error
 }
 
 /* ---- The best node --------------------------------------------------------------------------- */
+
+/* The node whose potential is up to `limit`, if that is one alone. Floats between the limit and the
+ * next float may be found, too. */
+static bool is_one(const search *s, double charge_e, double limit, ions_found *one)
+{
+    const float most = nextafterf((float)limit, INFINITY), sign = charge_e > 0 ? 1 : -1;
+    int count = 0;
+    for (size_t i = 0; i < s->fresh_count; i++) {
+        const ions_record *r = &s->records[s->fresh[i]];
+        const float best = sign > 0 ? r->least : r->most, next = sign > 0 ? r->next_least : r->next_most;
+        if (!(sign * best <= most))
+            continue;
+        count += sign * next <= most ? 2 : 1;
+        *one =
+            (ions_found){.brick = s->fresh[i], .local = (int32_t)(sign > 0 ? r->at_least : r->at_most), .value = best};
+    }
+    return count == 1 && one->local >= 0 && one->local < BRICK_NODES;
+}
 
 /* Lists nodes whose potential, of the sign of the charge, is up to `limit`. */
 static ley_status list(search *s, double charge_e, double limit, int64_t last, size_t *total, ley_error *error)
@@ -560,7 +607,11 @@ static ley_status make_candidates(search *s, double charge_e, double best, doubl
     size_t total = 0;
     *made = NULL;
     *is_all = true;
-    ley_status status = list(s, charge_e, *limit, ley_grid_points(&s->g->grid), &total, error);
+    ley_status status = LEY_OK;
+    if (is_one(s, charge_e, *limit, s->found))
+        total = 1;
+    else
+        status = list(s, charge_e, *limit, ley_grid_points(&s->g->grid), &total, error);
     if (status == LEY_OK && total > s->most_found) {
         *is_all = false;
         status = list_fewer(s, charge_e, best, limit, &total, error);
@@ -646,9 +697,72 @@ static bool delta_is_right(search *s, const candidate *c, size_t count)
     return false;
 }
 
-ley_status search_place(search *s, double charge_e, search_result *result, ley_error *error)
+/* Whether it may be left out, though the map has it: rounding decides, or distances in the cell. */
+static bool may_be_left_out(const search *s, const candidate *c)
+{
+    bool is_near = bins_has_within(s->o.near, c->place_A, s->o.from_A * (1 + 1e-9));
+    for (size_t k = 0; k < s->ion_count && !is_near; k++)
+        is_near = is_near_ion(s, &s->ions[k], c);
+    return is_near;
+}
+
+/* Whether an ion has been added where one node alone may be best. */
+static ley_status place_at_one(search *s, double charge_e, double limit, bool *is_done, ley_error *error)
+{
+    ions_found one;
+    *is_done = false;
+    if (s->o.near == NULL || !is_one(s, charge_e, limit, &one))
+        return LEY_OK;
+    const candidate c = candidate_of(s, one.brick, one.local, one.value);
+    if (may_be_left_out(s, &c))
+        return LEY_OK;
+    *is_done = true;
+    const ley_status status = check_found(s, &c, error);
+    return status == LEY_OK ? add_ion(s, charge_e, &c, true, error) : status;
+}
+
+static void note_energy(search *s, const placed *ion)
+{
+    s->done.energy_error = fmax(s->done.energy_error, fabs(ion->charge_e * ion->found - ion->energy));
+    s->done.largest = fmax(s->done.largest, fabs(ion->energy));
+}
+
+ley_status search_settle(search *s, bool *is_right, ley_error *error)
+{
+    size_t count = 0;
+    candidate *c = calloc(s->ion_count + 1, sizeof *c);
+    *is_right = true;
+    if (c == NULL)
+        return ley_fail_memory(error, s->ion_count * sizeof *c, "nodes to sum");
+    for (size_t k = 0; k < s->ion_count; k++) {
+        const placed *ion = &s->ions[k];
+        if (!ion->is_open)
+            continue;
+        c[count] = (candidate){.number = ion->number, .found = ion->found, .ions = k};
+        memcpy(c[count].node, ion->node, sizeof ion->node);
+        memcpy(c[count++].place_A, ion->place_A, sizeof ion->place_A);
+    }
+    const ley_status status = count > 0 ? recompute(s, c, count, error) : LEY_OK;
+    for (size_t i = 0; i < count && status == LEY_OK; i++) {
+        placed *ion = &s->ions[c[i].ions];
+        *is_right = *is_right && !c[i].is_left_out && fabs(c[i].found - c[i].exact) <= ion->delta;
+        ion->energy = ion->charge_e * c[i].exact;
+        ion->is_open = false;
+        note_energy(s, ion);
+    }
+    free(c);
+    return status;
+}
+
+double search_energy(const search *s, size_t ion)
+{
+    return s->ions[ion].energy;
+}
+
+ley_status search_place(search *s, double charge_e, int64_t *node, ley_error *error)
 {
     double wanted = -INFINITY;
+    *node = -1;
     for (;;) {
         double best;
         candidate *c;
@@ -658,8 +772,14 @@ ley_status search_place(search *s, double charge_e, search_result *result, ley_e
         if (status != LEY_OK)
             return status;
         if (!isfinite(best))
-            return ley_fail(error, LEY_ERROR_INPUT, "no node is left");
+            return LEY_OK;
         double limit = fmax(wanted, best + 2 * s->delta);
+        bool is_done;
+        status = place_at_one(s, charge_e, limit, &is_done, error);
+        if (is_done && status == LEY_OK)
+            *node = s->ions[s->ion_count - 1].number;
+        if (is_done || status != LEY_OK)
+            return status;
         status = make_candidates(s, charge_e, best, &limit, &c, &count, &is_all, error);
         const size_t before = count;
         const bool is_right = status != LEY_OK || delta_is_right(s, c, count);
@@ -669,11 +789,11 @@ ley_status search_place(search *s, double charge_e, search_result *result, ley_e
         const double energy = chosen != NULL ? charge_e * chosen->exact : 0;
         const bool is_certain = !is_all || (is_right && energy / fabs(charge_e) + s->delta <= limit);
         if (chosen != NULL && is_certain) {
-            *result = (search_result){chosen->number, energy};
+            *node = chosen->number;
             s->done.undecided += !is_all;
-            s->done.energy_error = fmax(s->done.energy_error, fabs(charge_e * chosen->found - energy));
-            s->done.largest = fmax(s->done.largest, fabs(energy));
-            status = add_ion(s, charge_e, chosen->number, error);
+            status = add_ion(s, charge_e, chosen, false, error);
+            if (status == LEY_OK)
+                note_energy(s, &s->ions[s->ion_count - 1]);
             free(c);
             return status;
         }
@@ -775,6 +895,20 @@ static ley_status check_nodes(search *s, int64_t b, size_t total, const close_at
     return LEY_OK;
 }
 
+/* Of all nodes of a brick that were found. */
+static bool record_is_right(const search *s, const ions_record *r, size_t total)
+{
+    float least[2] = {INFINITY, INFINITY}, most[2] = {-INFINITY, -INFINITY};
+    for (size_t i = 0; i < total; i++) {
+        const float v = s->found[i].value;
+        least[1] = fminf(least[1], fmaxf(least[0], v));
+        most[1] = fmaxf(most[1], fminf(most[0], v));
+        least[0] = fminf(least[0], v);
+        most[0] = fmaxf(most[0], v);
+    }
+    return r->least == least[0] && r->next_least == least[1] && r->most == most[0] && r->next_most == most[1];
+}
+
 static ley_status check_brick(search *s, int64_t b, ley_error *error)
 {
     const ions_query query = {.sign = 1, .limit = INFINITY, .last = INT32_MAX, .most = BRICK_NODES};
@@ -788,6 +922,9 @@ static ley_status check_brick(search *s, int64_t b, ley_error *error)
     if (status == LEY_OK && (double)total != (double)s->records[b].count)
         status = ley_fail(error, LEY_ERROR_WRONG_RESULT, "a brick has %zu nodes, and %.0f were counted", total,
                           (double)s->records[b].count);
+    if (status == LEY_OK && !record_is_right(s, &s->records[b], total))
+        status =
+            ley_fail(error, LEY_ERROR_WRONG_RESULT, "a brick's least or largest values are not those of its nodes");
     if (status == LEY_OK)
         status = find_close(s, b, &close, error);
     if (status == LEY_OK)

@@ -3,10 +3,13 @@
  * Bricks know their least and largest value as of some ion; how much ions since then can have
  * changed these follows from their distances. Only bricks that may have the best node are brought
  * up to date. What the map's error leaves open is decided among all nodes that may be best, by
- * sums in double precision. */
+ * sums in double precision. Where one node alone may be best there is nothing to decide: if the
+ * search can be done again, such nodes are summed together at its end, which shows whether the
+ * error was as was thought. */
 #ifndef LEY_IONS_SEARCH_H
 #define LEY_IONS_SEARCH_H
 
+#include "ions/bins.h"
 #include "ions/bricks.h"
 #include "ions/exact.h"
 #include "ions/known.h"
@@ -19,16 +22,12 @@ typedef struct search_options {
     bool has_charges;
     double constant;         /* C, kcal A/mol/e^2 */
     double from_A, margin_A; /* from the solute; nodes so near to its edge may be left out or not */
+    const bins *near;        /* what places are left out next to; NULL: each ion is summed at once */
     int64_t seed;
     const volatile bool *cancel;
 } search_options;
 
 typedef struct search search;
-
-typedef struct search_result {
-    int64_t node;  /* its number */
-    double energy; /* kcal/mol */
-} search_result;
 
 /* What it has done. */
 typedef struct search_counts {
@@ -40,8 +39,15 @@ typedef struct search_counts {
 /* Leaves out what is near the solute, and looks at all bricks. */
 ley_status search_begin(const search_options *options, search **made, ley_error *error);
 
-/* The best node for a charge, where an ion is from then on. LEY_ERROR_INPUT: there is none. */
-ley_status search_place(search *s, double charge_e, search_result *result, ley_error *error);
+/* The best node for a charge, by its number, where an ion is from then on; -1: there is none. */
+ley_status search_place(search *s, double charge_e, int64_t *node, ley_error *error);
+
+/* Sums all ions that have not been. False: the map was off by more than was thought, and all is to
+ * be done again, each ion summed at once. */
+ley_status search_settle(search *s, bool *is_right, ley_error *error);
+
+/* Of an ion, by its order, after that; kcal/mol. */
+double search_energy(const search *s, size_t ion);
 
 /* Whether some bricks are as they should be: LEY_ERROR_WRONG_RESULT. */
 ley_status search_check(search *s, ley_error *error);
@@ -51,6 +57,11 @@ void search_end(search *s);
 
 /* Of equals, in their order, the one that the seed means for this ion; 0: the first. */
 size_t search_choice(int64_t seed, size_t ion, size_t count);
+
+/* For tests: searches whose ions are not summed at once begin with this in place of what the map is
+ * off by, kcal/mol/e; negative: no longer. How many of them have begun since. */
+void search_assume(double delta);
+int search_assumed(void);
 
 /* For benchmarks: from now on every brick is brought up to date for every ion. */
 void search_be_plain(bool plain);
