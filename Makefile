@@ -135,7 +135,8 @@ $(BUILD)/host/law/long_range_block.o: own_flags := -O3 -fno-math-errno -fno-trap
 # Sums over charges and waves, written as vectors; square roots set no errno.
 $(BUILD)/host/series/%.o: own_flags := -O3 -fno-math-errno -fno-trapping-math -ffp-contract=fast
 # Rows of nodes, of which some are not-a-numbers, and bounds of bricks.
-$(BUILD)/host/ions/host_map.o $(BUILD)/host/ions/search.o: own_flags := -O3 -fno-math-errno -fno-trapping-math
+$(BUILD)/host/ions/host_map.o $(BUILD)/host/ions/search.o $(BUILD)/host/ions/bounds.o:\
+    own_flags := -O3 -fno-math-errno -fno-trapping-math
 # It writes kernels' sources, which takes no time that can be measured; optimised or watched by
 # sanitizers, it takes several times as long to compile.
 $(BUILD)/platform/opencl/fft_vkfft.o: own_flags := -O0 -fno-sanitize=all

@@ -4,6 +4,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* The box of each brick, along x, y and z, whatever the steps are. */
 static void find_corners(brick_bounds *to)
@@ -34,13 +35,18 @@ static void find_corners(brick_bounds *to)
 
 bool bounds_create(const ions_grid *g, brick_bounds *b)
 {
-    const size_t n = (size_t)g->brick_count, blocks = (n + BOUNDS_BLOCK - 1) / BOUNDS_BLOCK;
+    const size_t blocks = ((size_t)g->brick_count + BOUNDS_BLOCK - 1) / BOUNDS_BLOCK, n = blocks * BOUNDS_BLOCK;
     float *numbers = calloc(11 * n + blocks, sizeof *numbers);
     float **const arrays[] = {&b->low[0], &b->low[1], &b->low[2],       &b->high[0],     &b->high[1], &b->high[2],
                               &b->least,  &b->most,   &b->least_change, &b->most_change, &b->bound,   &b->of_block};
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays && numbers != NULL; i++)
         *arrays[i] = numbers + i * n;
     b->g = g;
+    b->room = (int64_t)n;
+    for (size_t i = 0; i < n && numbers != NULL; i++) {
+        b->least[i] = INFINITY;
+        b->most[i] = -INFINITY;
+    }
     if (numbers != NULL)
         find_corners(b);
     return numbers != NULL;
@@ -63,6 +69,18 @@ static inline __attribute__((always_inline)) float larger(float a, float b)
     return a > b ? a : b;
 }
 
+enum { LANES = 16 };
+
+/* Through copies, so that compilers see that nothing overlaps. */
+static inline __attribute__((always_inline)) void add(const float change[LANES], float *to)
+{
+    float sum[LANES];
+    memcpy(sum, to, sizeof sum);
+    for (int k = 0; k < LANES; k++)
+        sum[k] += change[k];
+    memcpy(to, sum, sizeof sum);
+}
+
 /* The factors are for the rounding of floats, also of many of these changes together. */
 FOR_THIS_CPU static void widen(const brick_bounds *bounds, double strength_A, const double place_A[3])
 {
@@ -74,15 +92,21 @@ FOR_THIS_CPU static void widen(const brick_bounds *bounds, double strength_A, co
                 *high_y = bounds->high[1], *high_z = bounds->high[2];
     float *lower = strength > 0 ? bounds->least_change : bounds->most_change,
           *higher = strength > 0 ? bounds->most_change : bounds->least_change;
-    for (int64_t b = 0; b < g->brick_count; b++) {
-        const float lx = low_x[b] - x, hx = high_x[b] - x, ly = low_y[b] - y, hy = high_y[b] - y, lz = low_z[b] - z,
-                    hz = high_z[b] - z;
-        const float nx = larger(larger(lx, -hx), 0), ny = larger(larger(ly, -hy), 0), nz = larger(larger(lz, -hz), 0);
-        const float fx = larger(-lx, hx), fy = larger(-ly, hy), fz = larger(-lz, hz);
-        const float near_A = larger(sqrtf(nx * nx + ny * ny + nz * nz) * below, least_A);
-        const float far_A = larger(sqrtf(fx * fx + fy * fy + fz * fz) * above, near_A);
-        lower[b] += strength / far_A;
-        higher[b] += strength / near_A;
+    for (int64_t b = 0; b < bounds->room; b += LANES) {
+        float least[LANES], most[LANES];
+        for (int k = 0; k < LANES; k++) {
+            const float lx = low_x[b + k] - x, hx = high_x[b + k] - x, ly = low_y[b + k] - y, hy = high_y[b + k] - y,
+                        lz = low_z[b + k] - z, hz = high_z[b + k] - z;
+            const float nx = larger(larger(lx, -hx), 0), ny = larger(larger(ly, -hy), 0),
+                        nz = larger(larger(lz, -hz), 0);
+            const float fx = larger(-lx, hx), fy = larger(-ly, hy), fz = larger(-lz, hz);
+            const float near_A = larger(sqrtf(nx * nx + ny * ny + nz * nz) * below, least_A);
+            const float far_A = larger(sqrtf(fx * fx + fy * fy + fz * fz) * above, near_A);
+            least[k] = strength / far_A;
+            most[k] = strength / near_A;
+        }
+        add(least, lower + b);
+        add(most, higher + b);
     }
 }
 
@@ -102,25 +126,22 @@ void bounds_forget(brick_bounds *b)
 /* A not-a-number, of a brick without nodes, is less than nothing. */
 FOR_THIS_CPU static void find(const brick_bounds *b, bool is_positive)
 {
-    const int64_t n = b->g->brick_count;
     const float *value = is_positive ? b->least : b->most, *change = is_positive ? b->least_change : b->most_change;
     const float sign = is_positive ? 1 : -1;
-    float *bound = b->bound;
-    for (int64_t i = 0; i < n; i++)
-        bound[i] = sign * (value[i] + change[i]);
-    for (int64_t first = 0; first < n; first += BOUNDS_BLOCK) {
-        enum { LANES = 16 };
-        const int64_t count = n - first < BOUNDS_BLOCK ? n - first : BOUNDS_BLOCK;
+    for (int64_t first = 0; first < b->room; first += BOUNDS_BLOCK) {
         float least[LANES], of_all = INFINITY;
         for (int k = 0; k < LANES; k++)
             least[k] = INFINITY;
-        for (int64_t i = 0; i + LANES <= count; i += LANES)
+        for (int64_t i = first; i < first + BOUNDS_BLOCK; i += LANES) {
+            float bound[LANES];
             for (int k = 0; k < LANES; k++)
-                least[k] = bound[first + i + k] < least[k] ? bound[first + i + k] : least[k];
+                bound[k] = sign * (value[i + k] + change[i + k]);
+            for (int k = 0; k < LANES; k++)
+                least[k] = bound[k] < least[k] ? bound[k] : least[k];
+            memcpy(b->bound + i, bound, sizeof bound);
+        }
         for (int k = 0; k < LANES; k++)
             of_all = least[k] < of_all ? least[k] : of_all;
-        for (int64_t i = count / LANES * LANES; i < count; i++)
-            of_all = bound[first + i] < of_all ? bound[first + i] : of_all;
         b->of_block[first / BOUNDS_BLOCK] = of_all;
     }
 }
@@ -151,10 +172,9 @@ static size_t put_into_heap(const float *bound, int32_t *heap, size_t count, siz
 
 size_t bounds_first(const brick_bounds *b, size_t most, int32_t *chosen)
 {
-    const int64_t n = b->g->brick_count;
     size_t count = 0;
-    for (int64_t block = 0; block * BOUNDS_BLOCK < n; block++) {
-        const int64_t first = block * BOUNDS_BLOCK, last = n - first < BOUNDS_BLOCK ? n : first + BOUNDS_BLOCK;
+    for (int64_t block = 0; block * BOUNDS_BLOCK < b->room; block++) {
+        const int64_t first = block * BOUNDS_BLOCK, last = first + BOUNDS_BLOCK;
         if (count == most && !(b->of_block[block] < b->bound[chosen[0]]))
             continue;
         for (int64_t i = first; i < last; i++)
@@ -166,12 +186,11 @@ size_t bounds_first(const brick_bounds *b, size_t most, int32_t *chosen)
 
 size_t bounds_up_to(const brick_bounds *b, double limit, int32_t *chosen)
 {
-    const int64_t n = b->g->brick_count;
     size_t count = 0;
-    for (int64_t block = 0; block * BOUNDS_BLOCK < n; block++) {
-        const int64_t first = block * BOUNDS_BLOCK, last = n - first < BOUNDS_BLOCK ? n : first + BOUNDS_BLOCK;
+    for (int64_t block = 0; block * BOUNDS_BLOCK < b->room; block++) {
+        const int64_t first = block * BOUNDS_BLOCK, last = first + BOUNDS_BLOCK;
         for (int64_t i = first; i < last && (double)b->of_block[block] <= limit; i++)
-            if ((double)b->bound[i] <= limit)
+            if ((double)b->bound[i] <= limit && b->bound[i] < INFINITY)
                 chosen[count++] = (int32_t)i;
     }
     return count;

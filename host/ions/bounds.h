@@ -12,6 +12,7 @@ enum { BOUNDS_BLOCK = 64 };
  * vectors. */
 typedef struct brick_bounds {
     const ions_grid *g;
+    int64_t room; /* whole blocks: what fills the last one has no nodes */
     float *low[3], *high[3], *least, *most, *least_change, *most_change, *bound, *of_block;
 } brick_bounds;
 
@@ -32,7 +33,7 @@ void bounds_forget(brick_bounds *b);
 void bounds_find(brick_bounds *b, double charge_e);
 
 /* The bricks with the least bounds, no more than `most`; and all with bounds up to `limit`, in
- * their order. How many there are. */
+ * their order; those without nodes are never among them. How many there are. */
 size_t bounds_first(const brick_bounds *b, size_t most, int32_t *chosen);
 size_t bounds_up_to(const brick_bounds *b, double limit, int32_t *chosen);
 
