@@ -27,17 +27,17 @@ void search_be_plain(bool plain)
 }
 
 static double assumed_delta = -1;
-static int assumed_count;
+static int begun;
 
 void search_assume(double delta)
 {
     assumed_delta = delta;
-    assumed_count = 0;
+    begun = 0;
 }
 
-int search_assumed(void)
+int search_begun(void)
 {
-    return assumed_count;
+    return begun;
 }
 
 /* ---- The search ------------------------------------------------------------------------------ */
@@ -448,10 +448,9 @@ static ley_status find_delta(search *s, ley_error *error)
     for (size_t i = 0; i < count && s->o.has_charges && status == LEY_OK; i++)
         off = fmax(off, fabs(c[i].found - c[i].exact));
     s->delta = s->o.has_charges ? fmax(4 * off, 4 * float_rounding * largest) : 0;
-    if (s->o.near != NULL && assumed_delta >= 0) {
+    if (s->o.near != NULL && assumed_delta >= 0)
         s->delta = assumed_delta;
-        assumed_count++;
-    }
+    begun++;
     return status;
 }
 

@@ -58,10 +58,10 @@ void search_end(search *s);
 /* Of equals, in their order, the one that the seed means for this ion; 0: the first. */
 size_t search_choice(int64_t seed, size_t ion, size_t count);
 
-/* For tests: searches whose ions are not summed at once begin with this in place of what the map is
- * off by, kcal/mol/e; negative: no longer. How many of them have begun since. */
+/* For tests: searches whose ions are not summed at once take this for what the map is off by,
+ * kcal/mol/e; negative: no longer. How many searches of any kind have begun since. */
 void search_assume(double delta);
-int search_assumed(void);
+int search_begun(void);
 
 /* For benchmarks: from now on every brick is brought up to date for every ion. */
 void search_be_plain(bool plain);
