@@ -110,10 +110,9 @@ static ley_status run_on(placing *p, ions_map *map, ley_error *error)
     search *s = NULL;
     t->ions->count = 0;
     t->charge_e = how->solute_charge_e;
-    const bool is_deferred = map->before != NULL && !p->is_doubtful;
     ley_status status = map->mask(map, &p->spheres, error);
     const double masked_s = ley_clock_s();
-    if (status == LEY_OK && is_deferred && p->near_bins == NULL)
+    if (status == LEY_OK && p->near_bins == NULL)
         status = bins_create(p->spheres.n, (const double *const[3]){p->spheres.x_A, p->spheres.y_A, p->spheres.z_A},
                              p->spheres.from_A, &p->near_bins, error);
     search_options options = {.map = map,
@@ -124,7 +123,8 @@ static ley_status run_on(placing *p, ions_map *map, ley_error *error)
                               .constant = t->constant,
                               .from_A = t->o.from_solute_A,
                               .margin_A = 2 * (t->o.from_solute_A - p->spheres.radius * p->grid.h_A),
-                              .near = is_deferred ? p->near_bins : NULL,
+                              .near = p->near_bins,
+                              .is_deferred = map->before != NULL && !p->is_doubtful,
                               .seed = t->o.seed,
                               .cancel = t->o.cancel};
     if (status == LEY_OK)

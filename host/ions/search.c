@@ -413,42 +413,27 @@ static candidate candidate_of(const search *s, int64_t brick, int local, float f
 
 /* ---- What the map is off by ------------------------------------------------------------------ */
 
-static int compare_records(const void *a, const void *b)
-{
-    const ions_found *x = a, *y = b;
-    return (x->value > y->value) - (x->value < y->value);
-}
-
 /* The least values of the bricks with the least ones, and so for the largest, are recomputed. */
 static ley_status find_delta(search *s, ley_error *error)
 {
-    const size_t n = (size_t)s->g->brick_count;
     candidate c[2 * SAMPLE];
     size_t count = 0;
     double largest = 0, off = 0;
-    ions_found *order = calloc(n, sizeof *order);
-    if (order == NULL)
-        return ley_fail_memory(error, n * sizeof *order, "the bricks' order");
     for (int sign = 1; sign >= -1; sign -= 2) {
-        size_t filled = 0;
-        for (size_t b = 0; b < n; b++)
-            if (!is_empty(s, (int64_t)b)) {
-                const ions_record *r = &s->records[b];
-                order[filled++] = (ions_found){.brick = (int32_t)b,
-                                               .local = (int32_t)(sign > 0 ? r->at_least : r->at_most),
-                                               .value = sign > 0 ? r->least : -r->most};
-                largest = fmax(largest, fmax(fabs((double)r->least), fabs((double)r->most)));
-            }
-        qsort(order, filled, sizeof *order, compare_records);
-        for (size_t i = 0; i < filled && i < SAMPLE; i++)
-            c[count++] = candidate_of(s, order[i].brick, order[i].local, (float)sign * order[i].value);
+        bounds_find(&s->bounds, sign);
+        const size_t filled = bounds_first(&s->bounds, SAMPLE, s->chosen);
+        for (size_t i = 0; i < filled; i++) {
+            const ions_record *r = &s->records[s->chosen[i]];
+            const float local = sign > 0 ? r->at_least : r->at_most, value = sign > 0 ? r->least : r->most;
+            largest = fmax(largest, fabs((double)value));
+            c[count++] = candidate_of(s, s->chosen[i], (int)local, value);
+        }
     }
-    free(order);
     const ley_status status = s->o.has_charges ? recompute(s, c, count, error) : LEY_OK;
     for (size_t i = 0; i < count && s->o.has_charges && status == LEY_OK; i++)
         off = fmax(off, fabs(c[i].found - c[i].exact));
     s->delta = s->o.has_charges ? fmax(4 * off, 4 * float_rounding * largest) : 0;
-    if (s->o.near != NULL && assumed_delta >= 0)
+    if (s->o.is_deferred && assumed_delta >= 0)
         s->delta = assumed_delta;
     begun++;
     return status;
@@ -710,7 +695,7 @@ static ley_status place_at_one(search *s, double charge_e, double limit, bool *i
 {
     ions_found one;
     *is_done = false;
-    if (s->o.near == NULL || !is_one(s, charge_e, limit, &one))
+    if (!s->o.is_deferred || !is_one(s, charge_e, limit, &one))
         return LEY_OK;
     const candidate c = candidate_of(s, one.brick, one.local, one.value);
     if (may_be_left_out(s, &c))
@@ -815,28 +800,23 @@ static ley_status find_close(const search *s, int64_t b, close_atoms *close, ley
 {
     const double *at[3];
     double low[3], high[3];
-    const size_t n = exact_near(s->o.exact, &at[0], &at[1], &at[2]);
-    size_t room = 0;
+    exact_near(s->o.exact, &at[0], &at[1], &at[2]);
     for (int axis = 0; axis < 3; axis++) {
         low[axis] = (double)s->bounds.low[axis][b] - s->o.from_A - 0.01;
         high[axis] = (double)s->bounds.high[axis][b] + s->o.from_A + 0.01;
     }
-    *close = (close_atoms){.n = 0};
-    for (size_t i = 0; i < n; i++) {
-        if (at[0][i] < low[0] || at[0][i] > high[0] || at[1][i] < low[1] || at[1][i] > high[1] || at[2][i] < low[2] ||
-            at[2][i] > high[2])
-            continue;
-        if (close->n == room) {
-            room = 2 * room + 256;
-            void *more = realloc(close->at, room * sizeof *close->at);
-            if (more == NULL)
-                return ley_fail_memory(error, room * sizeof *close->at, "atoms next to a brick");
-            close->at = more;
-        }
-        for (int axis = 0; axis < 3; axis++)
-            close->at[close->n][axis] = at[axis][i];
-        close->n++;
+    const size_t n = bins_in_box(s->o.near, low, high, 0, NULL);
+    size_t *which = malloc((n + 1) * sizeof *which);
+    *close = (close_atoms){.n = n, .at = malloc((n + 1) * sizeof *close->at)};
+    if (which == NULL || close->at == NULL) {
+        free(which);
+        return ley_fail_memory(error, n * sizeof *close->at, "atoms next to a brick");
     }
+    bins_in_box(s->o.near, low, high, n, which);
+    for (size_t i = 0; i < n; i++)
+        for (int axis = 0; axis < 3; axis++)
+            close->at[i][axis] = at[axis][which[i]];
+    free(which);
     return LEY_OK;
 }
 

@@ -22,7 +22,8 @@ typedef struct search_options {
     bool has_charges;
     double constant;         /* C, kcal A/mol/e^2 */
     double from_A, margin_A; /* from the solute; nodes so near to its edge may be left out or not */
-    const bins *near;        /* what places are left out next to; NULL: each ion is summed at once */
+    const bins *near;        /* what exact_near() has */
+    bool is_deferred;        /* ions may be summed at the end, and the search done again */
     int64_t seed;
     const volatile bool *cancel;
 } search_options;
