@@ -50,7 +50,8 @@ LEY_FN extremes update(int4 work, int4 first, LEY_GLOBAL const float4 *gm_effect
         }
         if (work.z > work.y)
             STORE(value, 0, gm_values + at);
-        const real upper = select(value, least, isless(value, least)), lower = select(value, most, isgreater(value, most));
+        const real upper = select(value, least, isless(value, least)),
+                   lower = select(value, most, isgreater(value, most));
         next_least = select(next_least, upper, isless(upper, next_least));
         next_most = select(next_most, lower, isgreater(lower, next_most));
         least = select(least, value, isless(value, least));

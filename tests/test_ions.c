@@ -199,8 +199,8 @@ static void test_nodes_do_not_depend_on_the_potential(void **state)
     ley_atoms_destroy(atoms);
 }
 
-/* A map that is off by more than was thought shows when its ions are summed, and then all are placed
- * again: also where there is no room for all. */
+/* A map that is off by more than was thought shows when its ions are summed, and then all are
+ * placed again: also where there is no room for all. */
 static void test_wrong_delta(void **state)
 {
     ley_error error = {0}, full[2] = {{0}, {0}};

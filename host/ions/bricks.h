@@ -59,8 +59,8 @@ typedef struct ions_work {
 } ions_work;
 
 /* What is in a brick then: the least and the largest value, and the first nodes that have them; how
- * many values there are; and the next ones, which are the same where two nodes have them. What there
- * is none of is infinite. */
+ * many values there are; and the next ones, which are the same where two nodes have them. Where
+ * there are none they are infinite. */
 typedef struct ions_record {
     float least, most, count, unused;
     float at_least, at_most, next_least, next_most;

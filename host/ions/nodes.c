@@ -100,8 +100,8 @@ static void note_counts(placing *p, const ions_map *map, const search *s)
     snprintf(p->t->ions->device, sizeof p->t->ions->device, "%s", map->name);
 }
 
-/* From the first ion on, whatever another map had placed. p->is_doubtful: once more, with a map made
- * anew. */
+/* From the first ion on, whatever another map had placed. p->is_doubtful: once more, with a new
+ * map. */
 static ley_status run_on(placing *p, ions_map *map, ley_error *error)
 {
     ions_task *t = p->t;
