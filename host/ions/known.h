@@ -1,4 +1,4 @@
-/* Potentials of the solute in double precision, by nodes: they stay where another map takes over. */
+/* Potentials of the solute in double precision, by nodes: they stay if another map takes over. */
 #ifndef LEY_IONS_KNOWN_H
 #define LEY_IONS_KNOWN_H
 
