@@ -137,7 +137,8 @@ $(BUILD)/host/series/%.o: own_flags := -O3 -fno-math-errno -fno-trapping-math -f
 # Rows of sums as integers, and copies of positions.
 $(BUILD)/host/average/density.o $(BUILD)/host/average/bare.o: own_flags := -O3 -fno-trapping-math
 # Rows of nodes, of which some are not-a-numbers, and bounds of bricks.
-$(BUILD)/host/ions/host_map.o $(BUILD)/host/ions/search.o: own_flags := -O3 -fno-math-errno -fno-trapping-math
+$(BUILD)/host/ions/host_map.o $(BUILD)/host/ions/search.o $(BUILD)/host/ions/bounds.o:\
+    own_flags := -O3 -fno-math-errno -fno-trapping-math
 # It writes kernels' sources, which takes no time that can be measured; optimised or watched by
 # sanitizers, it takes several times as long to compile.
 $(BUILD)/platform/opencl/fft_vkfft.o: own_flags := -O0 -fno-sanitize=all

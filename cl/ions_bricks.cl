@@ -14,7 +14,8 @@
  *             from ion to node; else not read
  * gm_phi      bricks of LEY_BRICK^3 values, x fastest
  * gm_records  two vectors each: least, largest, how many values, 0; the first value that is the
- *             least, and the largest; infinities where there is none
+ *             least, and the largest; the next after the least, and before the largest; infinities
+ *             where there is none
  *
  * Global size: a work-group for each brick. */
 #if !defined(LEY_PERIODIC)
@@ -41,9 +42,10 @@ LEY_FN float of_images(LEY_GLOBAL const float *gm_table, int4 grid, int x, int y
 }
 #endif
 
-/* Least and largest value of some nodes, the first nodes that have them, how many there are. */
+/* Least and largest value of some nodes, the first nodes that have them, the values next to these,
+ * how many there are. */
 typedef struct {
-    float least, most, count;
+    float least, most, next_least, next_most, count;
     int at_least, at_most;
 } extremes;
 
@@ -64,7 +66,7 @@ ions_bricks(LEY_PARAMETERS(LEY_IONS_BRICKS_ARGUMENTS))
 #if LEY_WIDTH > 1
     const extremes e = update(work, first, gm_effects, grid, metric, gm_table, gm_values);
 #else
-    LEY_LOCAL_VARIABLE float sm_values[3 * ROWS];
+    LEY_LOCAL_VARIABLE float sm_values[5 * ROWS];
     LEY_LOCAL_VARIABLE int sm_nodes[2 * ROWS];
     extremes e = update(work, first, gm_effects, grid, metric, gm_table, gm_values);
     reduce(&e, sm_values, sm_nodes);
@@ -72,6 +74,6 @@ ions_bricks(LEY_PARAMETERS(LEY_IONS_BRICKS_ARGUMENTS))
 #endif
     {
         gm_records[2 * place] = LEY_FLOAT4(e.least, e.most, e.count, 0);
-        gm_records[2 * place + 1] = LEY_FLOAT4((float)e.at_least, (float)e.at_most, 0, 0);
+        gm_records[2 * place + 1] = LEY_FLOAT4((float)e.at_least, (float)e.at_most, e.next_least, e.next_most);
     }
 }

@@ -1,21 +1,30 @@
 /* ions_bricks.cl for devices whose work-items work in step: LEY_BRICK^2 of them, one for each
  * column of a brick along z, whose values it keeps in registers. */
 
+LEY_FN float smaller(float a, float b)
+{
+    return b < a ? b : a;
+}
+
 /* Of two equal values the one of the node with the lower number. */
 LEY_FN void take_least(extremes *e, float value, int at)
 {
     if (value < e->least || (value == e->least && at < e->at_least)) {
+        e->next_least = e->least;
         e->least = value;
         e->at_least = at;
-    }
+    } else if (value < e->next_least)
+        e->next_least = value;
 }
 
 LEY_FN void take_most(extremes *e, float value, int at)
 {
     if (value > e->most || (value == e->most && at < e->at_most)) {
+        e->next_most = e->most;
         e->most = value;
         e->at_most = at;
-    }
+    } else if (value > e->next_most)
+        e->next_most = value;
 }
 
 /* One effect upon a column, whose first node is at (x, y, z). */
@@ -50,8 +59,8 @@ LEY_FN extremes update(int4 work, int4 first, LEY_GLOBAL const float4 *gm_effect
     for (int i = work.y; i < work.z; i++)
         add_effect(values, first.x + item % LEY_BRICK, first.y + item / LEY_BRICK, first.z, gm_effects[2 * i],
                    gm_effects[2 * i + 1].x, grid, metric, gm_table);
-    e.least = INFINITE;
-    e.most = -INFINITE;
+    e.least = e.next_least = INFINITE;
+    e.most = e.next_most = -INFINITE;
     e.count = 0;
     e.at_least = e.at_most = NODES;
     UNROLL for (int k = 0; k < LEY_BRICK; k++) {
@@ -72,6 +81,8 @@ LEY_FN void reduce(extremes *e, LEY_LOCAL float *sm_values, LEY_LOCAL int *sm_no
         sm_values[item] = e->least;
         sm_values[ROWS + item] = e->most;
         sm_values[2 * ROWS + item] = e->count;
+        sm_values[3 * ROWS + item] = e->next_least;
+        sm_values[4 * ROWS + item] = e->next_most;
         sm_nodes[item] = e->at_least;
         sm_nodes[ROWS + item] = e->at_most;
         LEY_BARRIER();
@@ -79,6 +90,8 @@ LEY_FN void reduce(extremes *e, LEY_LOCAL float *sm_values, LEY_LOCAL int *sm_no
             take_least(e, sm_values[item + pairs], sm_nodes[item + pairs]);
             take_most(e, sm_values[ROWS + item + pairs], sm_nodes[ROWS + item + pairs]);
             e->count += sm_values[2 * ROWS + item + pairs];
+            e->next_least = smaller(e->next_least, sm_values[3 * ROWS + item + pairs]);
+            e->next_most = -smaller(-e->next_most, -sm_values[4 * ROWS + item + pairs]);
         }
         LEY_BARRIER();
     }

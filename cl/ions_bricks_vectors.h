@@ -25,8 +25,8 @@ LEY_FN real of_ways(LEY_GLOBAL const float *gm_table, int4 grid, int x, int y, i
 LEY_FN extremes update(int4 work, int4 first, LEY_GLOBAL const float4 *gm_effects, int4 grid,
                        LEY_REFERENCE(sixteen) metric, LEY_GLOBAL const float *gm_table, LEY_GLOBAL float *gm_values)
 {
-    real least = (real)INFINITE, most = (real)(-INFINITE), count = (real)0;
-    float lanes[3 * LEY_WIDTH];
+    real least = (real)INFINITE, most = (real)(-INFINITE), next_least = least, next_most = most, count = (real)0;
+    float lanes[5 * LEY_WIDTH];
     extremes e;
     for (int at = 0; at < NODES; at += LEY_WIDTH) {
         const int row = at / LEY_BRICK, x = first.x + at % LEY_BRICK, y = first.y + row % LEY_BRICK,
@@ -50,6 +50,10 @@ LEY_FN extremes update(int4 work, int4 first, LEY_GLOBAL const float4 *gm_effect
         }
         if (work.z > work.y)
             STORE(value, 0, gm_values + at);
+        const real upper = select(value, least, isless(value, least)),
+                   lower = select(value, most, isgreater(value, most));
+        next_least = select(next_least, upper, isless(upper, next_least));
+        next_most = select(next_most, lower, isgreater(lower, next_most));
         least = select(least, value, isless(value, least));
         most = select(most, value, isgreater(value, most));
         count += select((real)1, (real)0, isnan(value));
@@ -57,10 +61,14 @@ LEY_FN extremes update(int4 work, int4 first, LEY_GLOBAL const float4 *gm_effect
     STORE(least, 0, lanes);
     STORE(most, 0, lanes + LEY_WIDTH);
     STORE(count, 0, lanes + 2 * LEY_WIDTH);
-    e.least = INFINITE;
-    e.most = -INFINITE;
+    STORE(next_least, 0, lanes + 3 * LEY_WIDTH);
+    STORE(next_most, 0, lanes + 4 * LEY_WIDTH);
+    e.least = e.next_least = INFINITE;
+    e.most = e.next_most = -INFINITE;
     e.count = 0;
     for (int k = 0; k < LEY_WIDTH; k++) {
+        e.next_least = fmin(fmin(e.next_least, lanes[3 * LEY_WIDTH + k]), fmax(e.least, lanes[k]));
+        e.next_most = fmax(fmax(e.next_most, lanes[4 * LEY_WIDTH + k]), fmin(e.most, lanes[LEY_WIDTH + k]));
         e.least = lanes[k] < e.least ? lanes[k] : e.least;
         e.most = lanes[LEY_WIDTH + k] > e.most ? lanes[LEY_WIDTH + k] : e.most;
         e.count += lanes[2 * LEY_WIDTH + k];

@@ -4,6 +4,7 @@
 
 #include "engine/engine.h"
 #include "ions/device_map.h"
+#include "ions/search.h"
 
 /* Judged by the formulas alone: sums of all pairs in double precision, for every node. */
 typedef struct brute {
@@ -195,6 +196,45 @@ static void test_nodes_do_not_depend_on_the_potential(void **state)
             ley_ions_destroy(ions);
     }
     ley_ions_destroy(first);
+    ley_atoms_destroy(atoms);
+}
+
+/* A map that is off by more than was thought shows when its ions are summed, and then all are
+ * placed again: also where there is no room for all. */
+static void test_wrong_delta(void **state)
+{
+    ley_error error = {0}, full[2] = {{0}, {0}};
+    ley_atoms *atoms = molecule(200, 11);
+    ley_request request = request_of(1, 12);
+    ley_ions_options o = options_of(salt, 2);
+    static const ley_ion_species many[] = {{"CL", -1, 0, 500}};
+    ley_ions *ions[2];
+    o.placing = where;
+    request.tolerance = 1e-2;
+    request.method = "msm";
+    for (int i = 0; i < 2; i++) {
+        search_assume(i == 0 ? -1 : 0);
+        assert_ok(ley_ions_place(engine, atoms, &request, &o, &ions[i], &error));
+        assert_int_equal(search_begun(), i + 1);
+    }
+    for (int64_t k = 0; k < ley_ions_count(ions[0]); k++) {
+        const ley_placed_ion *ion = ley_ions_get(ions[0], k), *again = ley_ions_get(ions[1], k);
+        assert_memory_equal(ion->node, again->node, sizeof ion->node);
+        assert_true(ion->energy == again->energy && ion->energy_kcal_mol == again->energy_kcal_mol);
+    }
+    compare(ions[1], atoms, &o);
+    o.species = many;
+    o.species_count = 1;
+    for (int i = 0; i < 2; i++) {
+        search_assume(i == 0 ? -1 : 0);
+        assert_int_equal(ley_ions_place(engine, atoms, &request, &o, NULL, &full[i]), LEY_ERROR_INPUT);
+        assert_int_equal(search_begun(), i + 1);
+        ley_ions_destroy(ions[i]);
+    }
+    assert_string_equal(full[0].message, full[1].message);
+    search_assume(-1);
+    for (int i = 0; i < 2; i++)
+        ley_error_clear(&full[i]);
     ley_atoms_destroy(atoms);
 }
 
@@ -441,9 +481,9 @@ static void test_all_kernels(void **state)
 static int run_on_device(const char *selector, const ley_device_info *info)
 {
     where = LEY_PLACE_DEVICE;
-    return RUN_ON_DEVICE("ions", &engine, test_all_kernels, test_same_nodes_as_brute_force, test_other_grids,
-                         test_nodes_do_not_depend_on_the_potential, test_ties, test_nearly_equal, test_many_bricks,
-                         test_no_charges, test_no_room, test_cancel, test_periodic_cell);
+    return RUN_ON_DEVICE("ions", &engine, test_all_kernels, test_wrong_delta, test_same_nodes_as_brute_force,
+                         test_other_grids, test_nodes_do_not_depend_on_the_potential, test_ties, test_nearly_equal,
+                         test_many_bricks, test_no_charges, test_no_room, test_cancel, test_periodic_cell);
 }
 
 int main(void)

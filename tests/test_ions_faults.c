@@ -65,12 +65,16 @@ static const fault faults[] = {
 };
 
 static const fault of_groups[] = {
+    {"ions_bricks", "e->next_least = e->least;", "e->next_least = e->next_least;"},
+    {"ions_bricks", "-smaller(-e->next_most,", "-smaller(e->next_most,"},
     {"ions_bricks", "(value == e->least && at < e->at_least)", "(value == e->least && at > e->at_least)"},
     {"ions_bricks", "? NOTHING : values[k] + change", "? values[k] : values[k] + change"},
     {"ions_bricks", "i < work.z; i++)", "i < work.z && i < 5; i++)"},
 };
 
 static const fault of_vectors[] = {
+    {"ions_bricks", "fmax(e.least, lanes[k])", "(float)INFINITE"},
+    {"ions_bricks", "next_most = select(next_most, lower,", "next_most = select(next_most, next_most,"},
     {"ions_bricks", "at + 1 < NODES && gm_values[at] != value", "at + 1 < NODES && !(gm_values[at] >= value)"},
     {"ions_bricks", "select(value + change, (real)NOTHING", "select(value + change, value"},
     {"ions_bricks", "i < work.z; i++)", "i < work.z && i < 5; i++)"},

@@ -1,6 +1,7 @@
 #include "ions/bins.h"
 
 #include "error.h"
+#include "parallel.h"
 
 #include <math.h>
 #include <stdint.h>
@@ -35,8 +36,9 @@ static size_t lay_out(bins *b, size_t n, double reach_A)
         b->low_A[axis] = n > 0 ? INFINITY : 0;
         high_A[axis] = n > 0 ? -INFINITY : 0;
         for (size_t i = 0; i < n; i++) {
-            b->low_A[axis] = fmin(b->low_A[axis], b->at_A[axis][i]);
-            high_A[axis] = fmax(high_A[axis], b->at_A[axis][i]);
+            const double at_A = b->at_A[axis][i];
+            b->low_A[axis] = at_A < b->low_A[axis] ? at_A : b->low_A[axis];
+            high_A[axis] = at_A > high_A[axis] ? at_A : high_A[axis];
         }
         all *= (high_A[axis] - b->low_A[axis]) / reach_A + 1;
     }
@@ -49,6 +51,18 @@ static size_t lay_out(bins *b, size_t n, double reach_A)
     return count;
 }
 
+typedef struct filing {
+    const bins *b;
+    uint32_t *bin; /* [places] */
+} filing;
+
+static void find_bins(void *context, size_t first, size_t last)
+{
+    const filing *f = context;
+    for (size_t i = first; i < last; i++)
+        f->bin[i] = (uint32_t)bin_of(f->b, i);
+}
+
 ley_status bins_create(size_t n, const double *const at_A[3], double reach_A, bins **made, ley_error *error)
 {
     bins *b = calloc(1, sizeof *b);
@@ -59,16 +73,20 @@ ley_status bins_create(size_t n, const double *const at_A[3], double reach_A, bi
     const size_t count = lay_out(b, n, reach_A);
     b->first = calloc(count + 2, sizeof *b->first);
     b->place = calloc(n + 1, sizeof *b->place);
-    if (b->first == NULL || b->place == NULL) {
+    filing f = {b, malloc((n + 1) * sizeof *f.bin)};
+    if (b->first == NULL || b->place == NULL || f.bin == NULL) {
         bins_destroy(b);
+        free(f.bin);
         return ley_fail_memory(error, (count + n) * sizeof *b->first, "atoms in bins");
     }
+    parallel_ranges(n, find_bins, &f);
     for (size_t i = 0; i < n; i++)
-        b->first[bin_of(b, i) + 2]++;
+        b->first[f.bin[i] + (size_t)2]++;
     for (size_t i = 0; i < count; i++)
         b->first[i + 2] += b->first[i + 1];
     for (size_t i = 0; i < n; i++)
-        b->place[b->first[bin_of(b, i) + 1]++] = i;
+        b->place[b->first[f.bin[i] + (size_t)1]++] = i;
+    free(f.bin);
     *made = b;
     return LEY_OK;
 }

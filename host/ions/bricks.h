@@ -59,10 +59,11 @@ typedef struct ions_work {
 } ions_work;
 
 /* What is in a brick then: the least and the largest value, and the first nodes that have them; how
- * many values there are. Without any it is infinite. */
+ * many values there are; and the next ones, which are the same where two nodes have them. Where
+ * there are none they are infinite. */
 typedef struct ions_record {
     float least, most, count, unused;
-    float at_least, at_most, unused2[2];
+    float at_least, at_most, next_least, next_most;
 } ions_record;
 
 typedef struct ions_found {

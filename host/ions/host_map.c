@@ -250,21 +250,25 @@ static int first_of(const float *values, float value)
 
 FOR_THIS_CPU static ions_record look_at(const float *values)
 {
-    float least[BRICK], most[BRICK], count[BRICK];
+    float least[BRICK], most[BRICK], next_least[BRICK], next_most[BRICK], count[BRICK];
     for (int k = 0; k < BRICK; k++) {
-        least[k] = INFINITY;
-        most[k] = -INFINITY;
+        least[k] = next_least[k] = INFINITY;
+        most[k] = next_most[k] = -INFINITY;
         count[k] = 0;
     }
     for (int i = 0; i < BRICK_NODES; i += BRICK)
         for (int k = 0; k < BRICK; k++) {
-            const float v = values[i + k];
+            const float v = values[i + k], upper = v < least[k] ? least[k] : v, lower = v > most[k] ? most[k] : v;
+            next_least[k] = upper < next_least[k] ? upper : next_least[k];
+            next_most[k] = lower > next_most[k] ? lower : next_most[k];
             least[k] = v < least[k] ? v : least[k];
             most[k] = v > most[k] ? v : most[k];
             count[k] += v == v ? 1.0f : 0.0f;
         }
-    ions_record r = {.least = INFINITY, .most = -INFINITY};
+    ions_record r = {.least = INFINITY, .most = -INFINITY, .next_least = INFINITY, .next_most = -INFINITY};
     for (int k = 0; k < BRICK; k++) {
+        r.next_least = fminf(fminf(r.next_least, next_least[k]), fmaxf(r.least, least[k]));
+        r.next_most = fmaxf(fmaxf(r.next_most, next_most[k]), fminf(r.most, most[k]));
         r.least = least[k] < r.least ? least[k] : r.least;
         r.most = most[k] > r.most ? most[k] : r.most;
         r.count += count[k];

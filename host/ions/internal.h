@@ -63,6 +63,9 @@ int64_t ions_wanted(const ions_task *t);
 ley_status ions_add(ions_task *t, size_t species, const double position_A[3], const int64_t node[3], int64_t water,
                     double energy_kcal_mol, ley_error *error);
 
+/* An ion's, by its order. */
+void ions_set_energy(ions_task *t, int64_t i, double energy_kcal_mol);
+
 /* Whether it is to end. */
 bool ions_is_cancelled(const ions_task *t);
 

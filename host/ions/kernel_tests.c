@@ -141,7 +141,7 @@ static void apply(trial *t, const ions_effect *e)
 /* What is right of a brick by its values. */
 static ions_record record_of(const float *values)
 {
-    ions_record r = {.least = INFINITY, .most = -INFINITY};
+    ions_record r = {.least = INFINITY, .most = -INFINITY, .next_least = INFINITY, .next_most = -INFINITY};
     for (int i = 0; i < BRICK_NODES; i++) {
         if (isnan(values[i]))
             continue;
@@ -155,6 +155,12 @@ static ions_record record_of(const float *values)
         }
         r.count++;
     }
+    for (int i = 0; i < BRICK_NODES; i++) { /* of all others */
+        if (!isnan(values[i]) && (float)i != r.at_least)
+            r.next_least = fminf(r.next_least, values[i]);
+        if (!isnan(values[i]) && (float)i != r.at_most)
+            r.next_most = fmaxf(r.next_most, values[i]);
+    }
     return r;
 }
 
@@ -163,13 +169,16 @@ static ley_status compare_records(const trial *t, const ions_record *found, ley_
     for (int64_t b = 0; b < t->grid.brick_count; b++) {
         const ions_record r = record_of(t->bricks + b * BRICK_NODES), *f = &found[b];
         const bool is_right = r.count == f->count && r.least == f->least && r.most == f->most &&
+                              r.next_least == f->next_least && r.next_most == f->next_most &&
                               (r.count == 0 || (r.at_least == f->at_least && r.at_most == f->at_most));
         if (!is_right)
-            return ley_fail(error, LEY_ERROR_WRONG_RESULT,
-                            "brick %lld has %.9g at %g to %.9g at %g in %g nodes, not %.9g at %g to %.9g at %g in %g",
-                            (long long)b, (double)f->least, (double)f->at_least, (double)f->most, (double)f->at_most,
-                            (double)f->count, (double)r.least, (double)r.at_least, (double)r.most, (double)r.at_most,
-                            (double)r.count);
+            return ley_fail(
+                error, LEY_ERROR_WRONG_RESULT,
+                "brick %lld has %.9g at %g, %.9g to %.9g, %.9g at %g in %g nodes, not %.9g at %g, %.9g to %.9g, "
+                "%.9g at %g in %g",
+                (long long)b, (double)f->least, (double)f->at_least, (double)f->next_least, (double)f->next_most,
+                (double)f->most, (double)f->at_most, (double)f->count, (double)r.least, (double)r.at_least,
+                (double)r.next_least, (double)r.next_most, (double)r.most, (double)r.at_most, (double)r.count);
     }
     return LEY_OK;
 }

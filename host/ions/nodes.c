@@ -1,6 +1,7 @@
 /* Ions at the nodes of a grid. */
 #include "clock.h"
 #include "error.h"
+#include "ions/bins.h"
 #include "ions/device_map.h"
 #include "ions/host_map.h"
 #include "ions/internal.h"
@@ -23,6 +24,8 @@ typedef struct placing {
     float (*near)[4]; /* where atoms and their images are, in nodes */
     ions_spheres spheres;
     ions_known *known;
+    bins *near_bins;  /* of the spheres; NULL: not yet */
+    bool is_doubtful; /* each ion is summed at once */
     worker *wanted;
     bool is_left;
     ley_status status;
@@ -31,29 +34,45 @@ typedef struct placing {
 
 /* ---- On one map ------------------------------------------------------------------------------ */
 
-static ley_status place_all(placing *p, search *s, ley_error *error)
+/* Ends at an ion for which there is no room: then that is of this species. */
+static ley_status place_each(placing *p, search *s, size_t *species, bool *has_room, ley_error *error)
 {
     ions_task *t = p->t;
-    size_t species;
     ley_status status = LEY_OK;
-    while (status == LEY_OK && ions_next(t, &species)) {
-        search_result result;
-        int64_t node[3];
+    *has_room = true;
+    while (status == LEY_OK && ions_next(t, species)) {
+        int64_t number, node[3];
         double place_A[3];
-        status = search_place(s, t->o.species[species].charge_e, &result, error);
-        if (status == LEY_ERROR_INPUT)
-            return ions_no_room(t, species, error);
-        if (status != LEY_OK)
+        status = search_place(s, t->o.species[*species].charge_e, &number, error);
+        *has_room = number >= 0;
+        if (status != LEY_OK || !*has_room)
             return status;
-        ions_grid_node(&p->grid, result.node, node);
+        ions_grid_node(&p->grid, number, node);
         ions_grid_place_A(&p->grid, node, place_A);
         for (int axis = 0; axis < 3; axis++)
             place_A[axis] += p->grid.grid.origin_A[axis];
-        status = ions_add(t, species, place_A, node, -1, result.energy, error);
+        status = ions_add(t, *species, place_A, node, -1, 0, error);
         if (status == LEY_OK && ions_is_cancelled(t))
             status = ley_fail(error, LEY_CANCELLED, "cancelled");
     }
     return status;
+}
+
+/* With their energies. p->is_doubtful: they are to be placed again. */
+static ley_status place_all(placing *p, search *s, ley_error *error)
+{
+    ions_task *t = p->t;
+    size_t species;
+    bool has_room, is_right = true;
+    ley_status status = place_each(p, s, &species, &has_room, error);
+    if (status == LEY_OK)
+        status = search_settle(s, &is_right, error);
+    p->is_doubtful = !is_right;
+    if (status != LEY_OK || !is_right)
+        return status;
+    for (int64_t i = 0; i < t->ions->count; i++)
+        ions_set_energy(t, i, search_energy(s, (size_t)i));
+    return has_room ? LEY_OK : ions_no_room(t, species, error);
 }
 
 static double free_volume(const placing *p, int64_t free_nodes)
@@ -81,7 +100,8 @@ static void note_counts(placing *p, const ions_map *map, const search *s)
     snprintf(p->t->ions->device, sizeof p->t->ions->device, "%s", map->name);
 }
 
-/* From the first ion on, whatever another map had placed. */
+/* From the first ion on, whatever another map had placed. p->is_doubtful: once more, with a new
+ * map. */
 static ley_status run_on(placing *p, ions_map *map, ley_error *error)
 {
     ions_task *t = p->t;
@@ -92,6 +112,9 @@ static ley_status run_on(placing *p, ions_map *map, ley_error *error)
     t->charge_e = how->solute_charge_e;
     ley_status status = map->mask(map, &p->spheres, error);
     const double masked_s = ley_clock_s();
+    if (status == LEY_OK && p->near_bins == NULL)
+        status = bins_create(p->spheres.n, (const double *const[3]){p->spheres.x_A, p->spheres.y_A, p->spheres.z_A},
+                             p->spheres.from_A, &p->near_bins, error);
     search_options options = {.map = map,
                               .exact = t->exact,
                               .known = p->known,
@@ -100,6 +123,8 @@ static ley_status run_on(placing *p, ions_map *map, ley_error *error)
                               .constant = t->constant,
                               .from_A = t->o.from_solute_A,
                               .margin_A = 2 * (t->o.from_solute_A - p->spheres.radius * p->grid.h_A),
+                              .near = p->near_bins,
+                              .is_deferred = map->before != NULL && !p->is_doubtful,
                               .seed = t->o.seed,
                               .cancel = t->o.cancel};
     if (status == LEY_OK)
@@ -114,7 +139,7 @@ static ley_status run_on(placing *p, ions_map *map, ley_error *error)
     if (status == LEY_OK)
         status = place_all(p, s, error);
     parallel_stay_alert(false);
-    if (status == LEY_OK) {
+    if (status == LEY_OK && !p->is_doubtful) {
         note_counts(p, map, s);
         status = search_check(s, error);
     }
@@ -126,20 +151,29 @@ static ley_status run_on(placing *p, ions_map *map, ley_error *error)
 
 /* ---- On devices ------------------------------------------------------------------------------ */
 
+static ley_status place_on_device(placing *p, dev *device)
+{
+    device_map *map = NULL;
+    ley_status status = device_map_create(device, &p->grid, p->bricks, p->table, &map, &p->error);
+    if (status == LEY_OK)
+        status = run_on(p, device_map_get(map), &p->error);
+    device_map_destroy(map);
+    return status;
+}
+
 static void run_on_device(worker *w, void *context)
 {
     placing *p = context;
-    device_map *map = NULL;
     if (w != p->wanted)
         return;
     if (w->device == NULL) {
         p->status = ley_fail(&p->error, LEY_ERROR_DEVICE, "the device is gone");
         return;
     }
-    p->status = device_map_create(w->device, &p->grid, p->bricks, p->table, &map, &p->error);
-    if (p->status == LEY_OK)
-        p->status = run_on(p, device_map_get(map), &p->error);
-    device_map_destroy(map);
+    p->is_doubtful = false;
+    p->status = place_on_device(p, w->device);
+    if (p->status == LEY_OK && p->is_doubtful)
+        p->status = place_on_device(p, w->device);
     if (p->status == LEY_ERROR_WRONG_RESULT)
         kernels_distrust(w->device);
 }
@@ -369,12 +403,14 @@ static void end(placing *p)
         dev_keep(p->bricks);
         dev_keep(p->table);
         dev_keep(p->near);
+        dev_keep(p->near_bins);
         dev_keep(p);
         return;
     }
     free(p->bricks);
     free(p->table);
     free(p->near);
+    bins_destroy(p->near_bins);
     free(p);
 }
 

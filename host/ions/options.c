@@ -245,6 +245,12 @@ ley_status ions_add(ions_task *t, size_t species, const double position_A[3], co
     return LEY_OK;
 }
 
+void ions_set_energy(ions_task *t, int64_t i, double energy_kcal_mol)
+{
+    t->ions->placed[i].energy_kcal_mol = energy_kcal_mol;
+    t->ions->placed[i].energy = energy_kcal_mol * t->unit;
+}
+
 ley_status ions_no_room(const ions_task *t, size_t species, ley_error *error)
 {
     return ley_fail(error, LEY_ERROR_INPUT,

@@ -1,7 +1,7 @@
 #include "ions/search.h"
 
 #include "error.h"
-#include "for_this_cpu.h"
+#include "ions/bounds.h"
 #include "memory.h"
 #include "parallel.h"
 
@@ -17,7 +17,7 @@ static const double most_pairs = 2e9;
 /* Energies are equal that differ by the rounding of double sums. Floats: of a sum. */
 static const double equal = 1e-12, float_rounding = 1.2e-7;
 
-/* ---- For benchmarks -------------------------------------------------------------------------- */
+/* ---- For benchmarks and tests ---------------------------------------------------------------- */
 
 static bool is_plain;
 
@@ -26,68 +26,38 @@ void search_be_plain(bool plain)
     is_plain = plain;
 }
 
-/* ---- Solute potentials that are known -------------------------------------------------------- */
+static double assumed_delta = -1;
+static int begun;
 
-typedef struct known_place {
-    int64_t number; /* -1: none */
-    exact_value value;
-} known_place;
-
-struct ions_known {
-    size_t room, count;
-    known_place *places; /* open addressing; room is a power of 2 */
-};
-
-static known_place *known_slot(const ions_known *k, int64_t number)
+void search_assume(double delta)
 {
-    size_t i = (size_t)((uint64_t)number * UINT64_C(0x9E3779B97F4A7C15) >> 20) & (k->room - 1);
-    while (k->places[i].number != -1 && k->places[i].number != number)
-        i = (i + 1) & (k->room - 1);
-    return &k->places[i];
+    assumed_delta = delta;
+    begun = 0;
 }
 
-static ley_status known_resize(ions_known *k, size_t room, ley_error *error)
+int search_begun(void)
 {
-    ions_known next = {.room = room, .count = k->count, .places = malloc(room * sizeof *k->places)};
-    if (next.places == NULL)
-        return ley_fail_memory(error, room * sizeof *k->places, "places that were recomputed");
-    for (size_t i = 0; i < room; i++)
-        next.places[i].number = -1;
-    for (size_t i = 0; i < k->room; i++)
-        if (k->places[i].number != -1)
-            *known_slot(&next, k->places[i].number) = k->places[i];
-    free(k->places);
-    *k = next;
-    return LEY_OK;
-}
-
-ley_status ions_known_create(ions_known **known, ley_error *error)
-{
-    ions_known *k = calloc(1, sizeof *k);
-    if (k == NULL)
-        return ley_fail_memory(error, sizeof *k, "places that were recomputed");
-    const ley_status status = known_resize(k, 1 << 12, error);
-    if (status == LEY_OK)
-        *known = k;
-    else
-        free(k);
-    return status;
-}
-
-void ions_known_destroy(ions_known *k)
-{
-    if (k == NULL)
-        return;
-    free(k->places);
-    free(k);
+    return begun;
 }
 
 /* ---- The search ------------------------------------------------------------------------------ */
 
 typedef struct placed {
     double charge_e, place_A[3];
-    int64_t node[3];
+    int64_t number, node[3];
+    double found; /* the map's potential */
+    double energy, delta;
+    bool is_open; /* the energy is not known yet; by delta the potential may be off */
 } placed;
+
+typedef struct candidate {
+    int64_t number, node[3];
+    double place_A[3];
+    double found;           /* the map's potential */
+    double exact, absolute; /* the potential */
+    size_t ions;            /* so many are there */
+    bool is_left_out;
+} candidate;
 
 struct search {
     search_options o;
@@ -96,10 +66,8 @@ struct search {
     double delta;  /* how far the map's potential may be off, kcal/mol/e */
     double box[3]; /* extent of the grid, A: of the images that matter */
 
-    /* Of bricks: corners, A from the origin; least and largest value, as they were at a version,
-     * and what ions since then may have changed these by at least and at most; a bound of the
-     * charge at hand. All are floats, so that loops over all bricks are vectors. */
-    float *low[3], *high[3], *least, *most, *least_change, *most_change, *bound;
+    brick_bounds bounds;
+    /* Of bricks, as they were at a version. */
     ions_record *records;
     int32_t *versions;
     int32_t *fresh; /* those that are up to date, at this version */
@@ -134,7 +102,7 @@ void search_end(search *s)
 {
     if (s == NULL)
         return;
-    free(s->low[0]);
+    bounds_free(&s->bounds);
     free(s->records);
     free(s->versions);
     free(s->effects);
@@ -148,41 +116,10 @@ void search_end(search *s)
     free(s);
 }
 
-/* The box of each brick, along x, y and z, whatever the steps are. */
-static void find_corners(search *s)
-{
-    const ions_grid *g = s->g;
-    for (int64_t b = 0; b < g->brick_count; b++) {
-        const int64_t at[3] = {b % g->bricks[0], b / g->bricks[0] % g->bricks[1], b / (g->bricks[0] * g->bricks[1])};
-        double low[3] = {INFINITY, INFINITY, INFINITY}, high[3] = {-INFINITY, -INFINITY, -INFINITY};
-        for (int corner = 0; corner < 8; corner++) {
-            int64_t node[3];
-            double place_A[3];
-            for (int axis = 0; axis < 3; axis++) {
-                const int64_t last = at[axis] * BRICK + BRICK - 1;
-                node[axis] = (corner >> axis & 1) == 0 ? at[axis] * BRICK : last < g->n[axis] ? last : g->n[axis] - 1;
-            }
-            ions_grid_place_A(g, node, place_A);
-            for (int axis = 0; axis < 3; axis++) {
-                low[axis] = fmin(low[axis], place_A[axis]);
-                high[axis] = fmax(high[axis], place_A[axis]);
-            }
-        }
-        for (int axis = 0; axis < 3; axis++) {
-            s->low[axis][b] = (float)low[axis] - 1e-3f;
-            s->high[axis][b] = (float)high[axis] + 1e-3f;
-        }
-    }
-}
-
 static bool make_room(search *s)
 {
     const size_t n = (size_t)s->g->brick_count;
-    float *numbers = calloc(11 * n, sizeof *numbers);
-    float **const arrays[] = {&s->low[0], &s->low[1], &s->low[2],       &s->high[0],     &s->high[1], &s->high[2],
-                              &s->least,  &s->most,   &s->least_change, &s->most_change, &s->bound};
-    for (size_t i = 0; i < sizeof arrays / sizeof *arrays && numbers != NULL; i++)
-        *arrays[i] = numbers + i * n;
+    const bool has_bounds = bounds_create(s->g, &s->bounds);
     s->records = calloc(n, sizeof *s->records);
     s->versions = calloc(n, sizeof *s->versions);
     s->fresh = calloc(n, sizeof *s->fresh);
@@ -196,7 +133,7 @@ static bool make_room(search *s)
     s->news = calloc(n, sizeof *s->news);
     s->chosen = calloc(n, sizeof *s->chosen);
     s->found = calloc(s->most_found > BRICK_NODES ? s->most_found : BRICK_NODES, sizeof *s->found);
-    return numbers != NULL && s->records != NULL && s->versions != NULL && s->fresh != NULL && s->ends != NULL &&
+    return has_bounds && s->records != NULL && s->versions != NULL && s->fresh != NULL && s->ends != NULL &&
            s->effects != NULL && s->ions != NULL && s->work != NULL && s->news != NULL && s->chosen != NULL &&
            s->found != NULL;
 }
@@ -214,16 +151,15 @@ static ley_status update(search *s, size_t count, ley_error *error)
     const ley_status status = s->o.map->update(s->o.map, s->effects, count, s->work, s->news, error);
     for (size_t i = 0; i < count && status == LEY_OK; i++) {
         const int32_t b = s->chosen[i];
-        if (isnan(s->news[i].least) || isnan(s->news[i].most) || !(s->news[i].count >= 0) ||
+        if (isnan(s->news[i].least) || isnan(s->news[i].most) || isnan(s->news[i].next_least) ||
+            isnan(s->news[i].next_most) || !(s->news[i].count >= 0) ||
             (s->news[i].count > 0 && !(s->news[i].at_least >= 0 && s->news[i].at_most >= 0)))
             return ley_fail(error, LEY_ERROR_WRONG_RESULT, "a brick of the map has no least value");
         if (s->versions[b] != s->version)
             s->fresh[s->fresh_count++] = b;
         s->records[b] = s->news[i];
-        s->least[b] = s->news[i].least;
-        s->most[b] = s->news[i].most;
+        bounds_set(&s->bounds, b, s->news[i].least, s->news[i].most);
         s->versions[b] = s->version;
-        s->least_change[b] = s->most_change[b] = 0;
     }
     s->done.searched += (int64_t)count;
     return status;
@@ -234,53 +170,14 @@ static bool is_empty(const search *s, int64_t b)
     return !(s->records[b].count > 0);
 }
 
-/* Of all bricks, a potential that no node is below, of the sign of the charge: of those that are up
- * to date their best one. Bricks without nodes have infinity. */
-FOR_THIS_CPU static void find_bounds(search *s, double charge_e)
-{
-    const int64_t n = s->g->brick_count;
-    float *bound = s->bound;
-    const float *least = s->least, *least_change = s->least_change, *most = s->most, *most_change = s->most_change;
-    if (charge_e > 0)
-        for (int64_t b = 0; b < n; b++)
-            bound[b] = least[b] + least_change[b];
-    else
-        for (int64_t b = 0; b < n; b++)
-            bound[b] = -(most[b] + most_change[b]);
-}
-
-/* The bricks with the least bounds, a few: a heap with the largest of them at its top. */
-static size_t choose_first(search *s)
-{
-    int32_t *heap = s->chosen;
-    size_t count = 0;
-    for (int64_t b = 0; b < s->g->brick_count; b++) {
-        if (is_empty(s, b) || (count == FIRST_BRICKS && !(s->bound[b] < s->bound[heap[0]])))
-            continue;
-        size_t at = count < FIRST_BRICKS ? count++ : 0;
-        if (at == 0 && count == FIRST_BRICKS) { /* in place of the top: down */
-            for (size_t child; (child = 2 * at + 1) < count; at = child) {
-                child += child + 1 < count && s->bound[heap[child + 1]] > s->bound[heap[child]];
-                if (!(s->bound[heap[child]] > s->bound[b]))
-                    break;
-                heap[at] = heap[child];
-            }
-        } else { /* at the end: up */
-            for (size_t parent; at > 0 && s->bound[heap[parent = (at - 1) / 2]] < s->bound[b]; at = parent)
-                heap[at] = heap[parent];
-        }
-        heap[at] = (int32_t)b;
-    }
-    return count;
-}
-
 /* Of bricks that are not up to date, those that may have a potential up to `limit`. */
 static size_t choose_bricks(search *s, double limit)
 {
     size_t count = 0;
-    for (int64_t b = 0; b < s->g->brick_count; b++)
-        if (((double)s->bound[b] <= limit || is_plain) && s->versions[b] != s->version && !is_empty(s, b))
-            s->chosen[count++] = (int32_t)b;
+    const size_t all = bounds_up_to(&s->bounds, is_plain ? INFINITY : limit, s->chosen);
+    for (size_t i = 0; i < all; i++)
+        if (s->versions[s->chosen[i]] != s->version && !is_empty(s, s->chosen[i]))
+            s->chosen[count++] = s->chosen[i];
     return count;
 }
 
@@ -301,9 +198,10 @@ static double best_of_map(const search *s, double charge_e)
 static ley_status bring_up(search *s, double charge_e, double wanted, double *best, ley_error *error)
 {
     ley_status status = LEY_OK;
-    find_bounds(s, charge_e);
+    bounds_find(&s->bounds, charge_e);
     if (s->fresh_count == 0)
-        status = update(s, is_plain ? choose_bricks(s, INFINITY) : choose_first(s), error);
+        status =
+            update(s, is_plain ? choose_bricks(s, INFINITY) : bounds_first(&s->bounds, FIRST_BRICKS, s->chosen), error);
     while (status == LEY_OK) {
         *best = best_of_map(s, charge_e);
         const size_t count = choose_bricks(s, fmax(wanted, *best + 2 * s->delta));
@@ -367,43 +265,6 @@ static ley_status leave_out(search *s, const int64_t node[3], ley_error *error)
     return LEY_OK;
 }
 
-static inline __attribute__((always_inline)) float larger(float a, float b)
-{
-    return a > b ? a : b;
-}
-
-/* By how much a charge may change a brick's potential. The factors are for the rounding of floats,
- * also of many of these changes together. */
-FOR_THIS_CPU static void widen_bounds(search *s, const placed *ion)
-{
-    const float strength = (float)(s->o.constant * ion->charge_e), below = 0.9999f, above = 1.0001f;
-    const float least_A = (float)(sqrt(s->g->between2) * s->g->h_A) * below;
-    const float x = (float)ion->place_A[0], y = (float)ion->place_A[1], z = (float)ion->place_A[2];
-    const float *low_x = s->low[0], *low_y = s->low[1], *low_z = s->low[2], *high_x = s->high[0], *high_y = s->high[1],
-                *high_z = s->high[2];
-    float *lower = strength > 0 ? s->least_change : s->most_change,
-          *higher = strength > 0 ? s->most_change : s->least_change;
-    for (int64_t b = 0; b < s->g->brick_count; b++) {
-        const float lx = low_x[b] - x, hx = high_x[b] - x, ly = low_y[b] - y, hy = high_y[b] - y, lz = low_z[b] - z,
-                    hz = high_z[b] - z;
-        const float nx = larger(larger(lx, -hx), 0), ny = larger(larger(ly, -hy), 0), nz = larger(larger(lz, -hz), 0);
-        const float fx = larger(-lx, hx), fy = larger(-ly, hy), fz = larger(-lz, hz);
-        const float near_A = larger(sqrtf(nx * nx + ny * ny + nz * nz) * below, least_A);
-        const float far_A = larger(sqrtf(fx * fx + fy * fy + fz * fz) * above, near_A);
-        lower[b] += strength / far_A;
-        higher[b] += strength / near_A;
-    }
-}
-
-/* Of a periodic cell nobody knows how much: all is looked at again. */
-static void forget_bounds(search *s)
-{
-    for (int64_t b = 0; b < s->g->brick_count; b++) {
-        s->least_change[b] = -INFINITY;
-        s->most_change[b] = INFINITY;
-    }
-}
-
 /* Images of an ion that leave out nodes of the cell, the ion first. */
 static ley_status add_images(search *s, const placed *ion, double charge, ley_error *error)
 {
@@ -434,24 +295,30 @@ static ley_status add_images(search *s, const placed *ion, double charge, ley_er
     return LEY_OK;
 }
 
-static ley_status add_ion(search *s, double charge_e, int64_t number, ley_error *error)
+/* At a candidate, or where one alone is left. */
+static ley_status add_ion(search *s, double charge_e, const candidate *at, bool is_open, ley_error *error)
 {
     if (!has_room(s, 1))
         return ley_fail_memory(error, s->effect_count * sizeof *s->effects, "the ions' effects");
     placed *ion = &s->ions[s->ion_count];
-    ion->charge_e = charge_e;
-    ions_grid_node(s->g, number, ion->node);
-    ions_grid_place_A(s->g, ion->node, ion->place_A);
+    *ion = (placed){.charge_e = charge_e,
+                    .number = at->number,
+                    .found = at->found,
+                    .energy = charge_e * at->exact,
+                    .delta = s->delta,
+                    .is_open = is_open};
+    memcpy(ion->node, at->node, sizeof ion->node);
+    memcpy(ion->place_A, at->place_A, sizeof ion->place_A);
     const double charge = s->o.constant * charge_e / s->g->h_A;
     if (s->g->is_periodic) {
         const ley_status status = add_images(s, ion, charge, error);
         if (status != LEY_OK)
             return status;
-        forget_bounds(s);
+        bounds_forget(&s->bounds);
     } else {
         add_effect(s, (const double[3]){(double)ion->node[0], (double)ion->node[1], (double)ion->node[2]}, charge,
                    s->g->between2);
-        widen_bounds(s, ion);
+        bounds_widen(&s->bounds, s->o.constant * charge_e, ion->place_A);
     }
     s->delta += float_rounding * fabs(charge) / sqrt(s->g->between2);
     s->ion_count++;
@@ -460,14 +327,6 @@ static ley_status add_ion(search *s, double charge_e, int64_t number, ley_error 
 }
 
 /* ---- Single nodes ---------------------------------------------------------------------------- */
-
-typedef struct candidate {
-    int64_t number, node[3];
-    double place_A[3];
-    double found;           /* the map's potential */
-    double exact, absolute; /* the potential */
-    bool is_left_out;
-} candidate;
 
 /* The solute's potential at all of them, once for each node. */
 static ley_status sum_solute(search *s, candidate *c, size_t count, ley_error *error)
@@ -479,18 +338,14 @@ static ley_status sum_solute(search *s, candidate *c, size_t count, ley_error *e
                             ? LEY_OK
                             : ley_fail_memory(error, count * sizeof *values, "places to recompute");
     for (size_t i = 0; i < count && status == LEY_OK; i++)
-        if (known_slot(s->o.known, c[i].number)->number == -1) {
+        if (ions_known_at(s->o.known, c[i].number) == NULL) {
             memcpy(place_A[n], c[i].place_A, sizeof *place_A);
             which[n++] = i;
         }
     if (status == LEY_OK)
         status = exact_at(s->o.exact, n, (const double(*)[3])place_A, values, error);
-    for (size_t i = 0; i < n && status == LEY_OK; i++) {
-        if (2 * ++s->o.known->count > s->o.known->room)
-            status = known_resize(s->o.known, 2 * s->o.known->room, error);
-        if (status == LEY_OK)
-            *known_slot(s->o.known, c[which[i]].number) = (known_place){c[which[i]].number, values[i]};
-    }
+    for (size_t i = 0; i < n && status == LEY_OK; i++)
+        status = ions_known_add(s->o.known, c[which[i]].number, &values[i], error);
     s->done.recomputed += (int64_t)n;
     free(place_A);
     free(values);
@@ -520,10 +375,10 @@ static void add_ions(void *context, size_t first, size_t last)
     const search *s = w->s;
     for (size_t i = first; i < last; i++) {
         candidate *c = &w->c[i];
-        const exact_value *solute = &known_slot(s->o.known, c->number)->value;
+        const exact_value *solute = ions_known_at(s->o.known, c->number);
         double sum = solute->potential, absolute = solute->absolute;
         c->is_left_out = solute->nearest_A2 <= s->o.from_A * s->o.from_A;
-        for (size_t k = 0; k < s->ion_count; k++) {
+        for (size_t k = 0; k < c->ions; k++) {
             double way_A[3];
             for (int axis = 0; axis < 3; axis++)
                 way_A[axis] = c->place_A[axis] - s->ions[k].place_A[axis];
@@ -550,7 +405,7 @@ static ley_status recompute(search *s, candidate *c, size_t count, ley_error *er
 
 static candidate candidate_of(const search *s, int64_t brick, int local, float found)
 {
-    candidate c = {.number = ions_grid_number(s->g, brick, local), .found = (double)found};
+    candidate c = {.number = ions_grid_number(s->g, brick, local), .found = (double)found, .ions = s->ion_count};
     ions_grid_node(s->g, c.number, c.node);
     ions_grid_place_A(s->g, c.node, c.place_A);
     return c;
@@ -558,41 +413,29 @@ static candidate candidate_of(const search *s, int64_t brick, int local, float f
 
 /* ---- What the map is off by ------------------------------------------------------------------ */
 
-static int compare_records(const void *a, const void *b)
-{
-    const ions_found *x = a, *y = b;
-    return (x->value > y->value) - (x->value < y->value);
-}
-
 /* The least values of the bricks with the least ones, and so for the largest, are recomputed. */
 static ley_status find_delta(search *s, ley_error *error)
 {
-    const size_t n = (size_t)s->g->brick_count;
     candidate c[2 * SAMPLE];
     size_t count = 0;
     double largest = 0, off = 0;
-    ions_found *order = calloc(n, sizeof *order);
-    if (order == NULL)
-        return ley_fail_memory(error, n * sizeof *order, "the bricks' order");
     for (int sign = 1; sign >= -1; sign -= 2) {
-        size_t filled = 0;
-        for (size_t b = 0; b < n; b++)
-            if (!is_empty(s, (int64_t)b)) {
-                const ions_record *r = &s->records[b];
-                order[filled++] = (ions_found){.brick = (int32_t)b,
-                                               .local = (int32_t)(sign > 0 ? r->at_least : r->at_most),
-                                               .value = sign > 0 ? r->least : -r->most};
-                largest = fmax(largest, fmax(fabs((double)r->least), fabs((double)r->most)));
-            }
-        qsort(order, filled, sizeof *order, compare_records);
-        for (size_t i = 0; i < filled && i < SAMPLE; i++)
-            c[count++] = candidate_of(s, order[i].brick, order[i].local, (float)sign * order[i].value);
+        bounds_find(&s->bounds, sign);
+        const size_t filled = bounds_first(&s->bounds, SAMPLE, s->chosen);
+        for (size_t i = 0; i < filled; i++) {
+            const ions_record *r = &s->records[s->chosen[i]];
+            const float local = sign > 0 ? r->at_least : r->at_most, value = sign > 0 ? r->least : r->most;
+            largest = fmax(largest, fabs((double)value));
+            c[count++] = candidate_of(s, s->chosen[i], (int)local, value);
+        }
     }
-    free(order);
     const ley_status status = s->o.has_charges ? recompute(s, c, count, error) : LEY_OK;
     for (size_t i = 0; i < count && s->o.has_charges && status == LEY_OK; i++)
         off = fmax(off, fabs(c[i].found - c[i].exact));
     s->delta = s->o.has_charges ? fmax(4 * off, 4 * float_rounding * largest) : 0;
+    if (s->o.is_deferred && assumed_delta >= 0)
+        s->delta = assumed_delta;
+    begun++;
     return status;
 }
 
@@ -607,7 +450,6 @@ ley_status search_begin(const search_options *o, search **made, ley_error *error
     s->most_found = (size_t)fmin(fmax(places, LEAST_PLACES), MOST_PLACES);
     ley_status status = make_room(s) ? LEY_OK : ley_fail_memory(error, 200 * (size_t)s->g->brick_count, "the search");
     if (status == LEY_OK) {
-        find_corners(s);
         for (int64_t b = 0; b < s->g->brick_count; b++) {
             s->chosen[b] = (int32_t)b;
             s->versions[b] = -1;
@@ -627,6 +469,24 @@ ley_status search_begin(const search_options *o, search **made, ley_error *error
 }
 
 /* ---- The best node --------------------------------------------------------------------------- */
+
+/* The node whose potential is up to `limit`, if that is one alone. Floats between the limit and the
+ * next float may be found, too. */
+static bool is_one(const search *s, double charge_e, double limit, ions_found *one)
+{
+    const float most = nextafterf((float)limit, INFINITY), sign = charge_e > 0 ? 1 : -1;
+    int count = 0;
+    for (size_t i = 0; i < s->fresh_count; i++) {
+        const ions_record *r = &s->records[s->fresh[i]];
+        const float best = sign > 0 ? r->least : r->most, next = sign > 0 ? r->next_least : r->next_most;
+        if (!(sign * best <= most))
+            continue;
+        count += sign * next <= most ? 2 : 1;
+        *one =
+            (ions_found){.brick = s->fresh[i], .local = (int32_t)(sign > 0 ? r->at_least : r->at_most), .value = best};
+    }
+    return count == 1 && one->local >= 0 && one->local < BRICK_NODES;
+}
 
 /* Lists nodes whose potential, of the sign of the charge, is up to `limit`. */
 static ley_status list(search *s, double charge_e, double limit, int64_t last, size_t *total, ley_error *error)
@@ -731,7 +591,11 @@ static ley_status make_candidates(search *s, double charge_e, double best, doubl
     size_t total = 0;
     *made = NULL;
     *is_all = true;
-    ley_status status = list(s, charge_e, *limit, ley_grid_points(&s->g->grid), &total, error);
+    ley_status status = LEY_OK;
+    if (is_one(s, charge_e, *limit, s->found))
+        total = 1;
+    else
+        status = list(s, charge_e, *limit, ley_grid_points(&s->g->grid), &total, error);
     if (status == LEY_OK && total > s->most_found) {
         *is_all = false;
         status = list_fewer(s, charge_e, best, limit, &total, error);
@@ -758,7 +622,7 @@ static ley_status make_candidates(search *s, double charge_e, double best, doubl
 /* Not by rounding. */
 static bool is_clearly_near(const search *s, const candidate *c)
 {
-    return sqrt(known_slot(s->o.known, c->number)->value.nearest_A2) < s->o.from_A - s->o.margin_A;
+    return sqrt(ions_known_at(s->o.known, c->number)->nearest_A2) < s->o.from_A - s->o.margin_A;
 }
 
 /* Leaves out what the map has let pass. */
@@ -817,9 +681,72 @@ static bool delta_is_right(search *s, const candidate *c, size_t count)
     return false;
 }
 
-ley_status search_place(search *s, double charge_e, search_result *result, ley_error *error)
+/* Whether it may be left out, though the map has it: rounding decides, or distances in the cell. */
+static bool may_be_left_out(const search *s, const candidate *c)
+{
+    bool is_near = bins_has_within(s->o.near, c->place_A, s->o.from_A * (1 + 1e-9));
+    for (size_t k = 0; k < s->ion_count && !is_near; k++)
+        is_near = is_near_ion(s, &s->ions[k], c);
+    return is_near;
+}
+
+/* Whether an ion has been added where one node alone may be best. */
+static ley_status place_at_one(search *s, double charge_e, double limit, bool *is_done, ley_error *error)
+{
+    ions_found one;
+    *is_done = false;
+    if (!s->o.is_deferred || !is_one(s, charge_e, limit, &one))
+        return LEY_OK;
+    const candidate c = candidate_of(s, one.brick, one.local, one.value);
+    if (may_be_left_out(s, &c))
+        return LEY_OK;
+    *is_done = true;
+    const ley_status status = check_found(s, &c, error);
+    return status == LEY_OK ? add_ion(s, charge_e, &c, true, error) : status;
+}
+
+static void note_energy(search *s, const placed *ion)
+{
+    s->done.energy_error = fmax(s->done.energy_error, fabs(ion->charge_e * ion->found - ion->energy));
+    s->done.largest = fmax(s->done.largest, fabs(ion->energy));
+}
+
+ley_status search_settle(search *s, bool *is_right, ley_error *error)
+{
+    size_t count = 0;
+    candidate *c = calloc(s->ion_count + 1, sizeof *c);
+    *is_right = true;
+    if (c == NULL)
+        return ley_fail_memory(error, s->ion_count * sizeof *c, "nodes to sum");
+    for (size_t k = 0; k < s->ion_count; k++) {
+        const placed *ion = &s->ions[k];
+        if (!ion->is_open)
+            continue;
+        c[count] = (candidate){.number = ion->number, .found = ion->found, .ions = k};
+        memcpy(c[count].node, ion->node, sizeof ion->node);
+        memcpy(c[count++].place_A, ion->place_A, sizeof ion->place_A);
+    }
+    const ley_status status = count > 0 ? recompute(s, c, count, error) : LEY_OK;
+    for (size_t i = 0; i < count && status == LEY_OK; i++) {
+        placed *ion = &s->ions[c[i].ions];
+        *is_right = *is_right && !c[i].is_left_out && fabs(c[i].found - c[i].exact) <= ion->delta;
+        ion->energy = ion->charge_e * c[i].exact;
+        ion->is_open = false;
+        note_energy(s, ion);
+    }
+    free(c);
+    return status;
+}
+
+double search_energy(const search *s, size_t ion)
+{
+    return s->ions[ion].energy;
+}
+
+ley_status search_place(search *s, double charge_e, int64_t *node, ley_error *error)
 {
     double wanted = -INFINITY;
+    *node = -1;
     for (;;) {
         double best;
         candidate *c;
@@ -829,8 +756,14 @@ ley_status search_place(search *s, double charge_e, search_result *result, ley_e
         if (status != LEY_OK)
             return status;
         if (!isfinite(best))
-            return ley_fail(error, LEY_ERROR_INPUT, "no node is left");
+            return LEY_OK;
         double limit = fmax(wanted, best + 2 * s->delta);
+        bool is_done;
+        status = place_at_one(s, charge_e, limit, &is_done, error);
+        if (is_done && status == LEY_OK)
+            *node = s->ions[s->ion_count - 1].number;
+        if (is_done || status != LEY_OK)
+            return status;
         status = make_candidates(s, charge_e, best, &limit, &c, &count, &is_all, error);
         const size_t before = count;
         const bool is_right = status != LEY_OK || delta_is_right(s, c, count);
@@ -840,11 +773,11 @@ ley_status search_place(search *s, double charge_e, search_result *result, ley_e
         const double energy = chosen != NULL ? charge_e * chosen->exact : 0;
         const bool is_certain = !is_all || (is_right && energy / fabs(charge_e) + s->delta <= limit);
         if (chosen != NULL && is_certain) {
-            *result = (search_result){chosen->number, energy};
+            *node = chosen->number;
             s->done.undecided += !is_all;
-            s->done.energy_error = fmax(s->done.energy_error, fabs(charge_e * chosen->found - energy));
-            s->done.largest = fmax(s->done.largest, fabs(energy));
-            status = add_ion(s, charge_e, chosen->number, error);
+            status = add_ion(s, charge_e, chosen, false, error);
+            if (status == LEY_OK)
+                note_energy(s, &s->ions[s->ion_count - 1]);
             free(c);
             return status;
         }
@@ -867,28 +800,23 @@ static ley_status find_close(const search *s, int64_t b, close_atoms *close, ley
 {
     const double *at[3];
     double low[3], high[3];
-    const size_t n = exact_near(s->o.exact, &at[0], &at[1], &at[2]);
-    size_t room = 0;
+    exact_near(s->o.exact, &at[0], &at[1], &at[2]);
     for (int axis = 0; axis < 3; axis++) {
-        low[axis] = (double)s->low[axis][b] - s->o.from_A - 0.01;
-        high[axis] = (double)s->high[axis][b] + s->o.from_A + 0.01;
+        low[axis] = (double)s->bounds.low[axis][b] - s->o.from_A - 0.01;
+        high[axis] = (double)s->bounds.high[axis][b] + s->o.from_A + 0.01;
     }
-    *close = (close_atoms){.n = 0};
-    for (size_t i = 0; i < n; i++) {
-        if (at[0][i] < low[0] || at[0][i] > high[0] || at[1][i] < low[1] || at[1][i] > high[1] || at[2][i] < low[2] ||
-            at[2][i] > high[2])
-            continue;
-        if (close->n == room) {
-            room = 2 * room + 256;
-            void *more = realloc(close->at, room * sizeof *close->at);
-            if (more == NULL)
-                return ley_fail_memory(error, room * sizeof *close->at, "atoms next to a brick");
-            close->at = more;
-        }
+    const size_t n = bins_in_box(s->o.near, low, high, 0, NULL);
+    size_t *which = malloc((n + 1) * sizeof *which);
+    *close = (close_atoms){.n = n, .at = malloc((n + 1) * sizeof *close->at)};
+    if (which == NULL || close->at == NULL) {
+        free(which);
+        return ley_fail_memory(error, n * sizeof *close->at, "atoms next to a brick");
+    }
+    bins_in_box(s->o.near, low, high, n, which);
+    for (size_t i = 0; i < n; i++)
         for (int axis = 0; axis < 3; axis++)
-            close->at[close->n][axis] = at[axis][i];
-        close->n++;
-    }
+            close->at[i][axis] = at[axis][which[i]];
+    free(which);
     return LEY_OK;
 }
 
@@ -946,6 +874,20 @@ static ley_status check_nodes(search *s, int64_t b, size_t total, const close_at
     return LEY_OK;
 }
 
+/* Of all nodes of a brick that were found. */
+static bool record_is_right(const search *s, const ions_record *r, size_t total)
+{
+    float least[2] = {INFINITY, INFINITY}, most[2] = {-INFINITY, -INFINITY};
+    for (size_t i = 0; i < total; i++) {
+        const float v = s->found[i].value;
+        least[1] = fminf(least[1], fmaxf(least[0], v));
+        most[1] = fmaxf(most[1], fminf(most[0], v));
+        least[0] = fminf(least[0], v);
+        most[0] = fmaxf(most[0], v);
+    }
+    return r->least == least[0] && r->next_least == least[1] && r->most == most[0] && r->next_most == most[1];
+}
+
 static ley_status check_brick(search *s, int64_t b, ley_error *error)
 {
     const ions_query query = {.sign = 1, .limit = INFINITY, .last = INT32_MAX, .most = BRICK_NODES};
@@ -959,6 +901,9 @@ static ley_status check_brick(search *s, int64_t b, ley_error *error)
     if (status == LEY_OK && (double)total != (double)s->records[b].count)
         status = ley_fail(error, LEY_ERROR_WRONG_RESULT, "a brick has %zu nodes, and %.0f were counted", total,
                           (double)s->records[b].count);
+    if (status == LEY_OK && !record_is_right(s, &s->records[b], total))
+        status =
+            ley_fail(error, LEY_ERROR_WRONG_RESULT, "a brick's least or largest values are not those of its nodes");
     if (status == LEY_OK)
         status = find_close(s, b, &close, error);
     if (status == LEY_OK)

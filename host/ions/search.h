@@ -3,17 +3,16 @@
  * Bricks know their least and largest value as of some ion; how much ions since then can have
  * changed these follows from their distances. Only bricks that may have the best node are brought
  * up to date. What the map's error leaves open is decided among all nodes that may be best, by
- * sums in double precision. */
+ * sums in double precision. Where one node alone may be best there is nothing to decide: if the
+ * search can be done again, such nodes are summed together at its end, which shows whether the
+ * error was as was thought. */
 #ifndef LEY_IONS_SEARCH_H
 #define LEY_IONS_SEARCH_H
 
+#include "ions/bins.h"
 #include "ions/bricks.h"
 #include "ions/exact.h"
-
-/* What stays where another map takes over: potentials of the solute that were summed already. */
-typedef struct ions_known ions_known;
-ley_status ions_known_create(ions_known **known, ley_error *error);
-void ions_known_destroy(ions_known *known);
+#include "ions/known.h"
 
 typedef struct search_options {
     ions_map *map;
@@ -23,16 +22,13 @@ typedef struct search_options {
     bool has_charges;
     double constant;         /* C, kcal A/mol/e^2 */
     double from_A, margin_A; /* from the solute; nodes so near to its edge may be left out or not */
+    const bins *near;        /* what exact_near() has */
+    bool is_deferred;        /* ions may be summed at the end, and the search done again */
     int64_t seed;
     const volatile bool *cancel;
 } search_options;
 
 typedef struct search search;
-
-typedef struct search_result {
-    int64_t node;  /* its number */
-    double energy; /* kcal/mol */
-} search_result;
 
 /* What it has done. */
 typedef struct search_counts {
@@ -44,8 +40,15 @@ typedef struct search_counts {
 /* Leaves out what is near the solute, and looks at all bricks. */
 ley_status search_begin(const search_options *options, search **made, ley_error *error);
 
-/* The best node for a charge, where an ion is from then on. LEY_ERROR_INPUT: there is none. */
-ley_status search_place(search *s, double charge_e, search_result *result, ley_error *error);
+/* The best node for a charge, by its number, where an ion is from then on; -1: there is none. */
+ley_status search_place(search *s, double charge_e, int64_t *node, ley_error *error);
+
+/* Sums all ions that have not been. False: the map was off by more than was thought, and all is to
+ * be done again, each ion summed at once. */
+ley_status search_settle(search *s, bool *is_right, ley_error *error);
+
+/* Of an ion, by its order, after that; kcal/mol. */
+double search_energy(const search *s, size_t ion);
 
 /* Whether some bricks are as they should be: LEY_ERROR_WRONG_RESULT. */
 ley_status search_check(search *s, ley_error *error);
@@ -55,6 +58,11 @@ void search_end(search *s);
 
 /* Of equals, in their order, the one that the seed means for this ion; 0: the first. */
 size_t search_choice(int64_t seed, size_t ion, size_t count);
+
+/* For tests: searches whose ions are not summed at once take this for what the map is off by,
+ * kcal/mol/e; negative: no longer. How many searches of any kind have begun since. */
+void search_assume(double delta);
+int search_begun(void);
 
 /* For benchmarks: from now on every brick is brought up to date for every ion. */
 void search_be_plain(bool plain);
