@@ -7,7 +7,8 @@ from typing import Any, NamedTuple, Optional, Tuple
 
 import numpy as np
 
-# NAMD, VMD, OpenMM and MDAnalysis write lengths and angles, or their cosines, and call themselves version 24 or 0.
+# NAMD, VMD, OpenMM and MDAnalysis write lengths and angles, or their cosines, and call themselves
+# version 24 or 0.
 _FIRST_WITH_MATRICES = 25
 
 
