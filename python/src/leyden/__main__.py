@@ -223,7 +223,7 @@ def main(words: Optional[List[str]] = None) -> int:
         said = str(error)
         if isinstance(error, OSError) and error.filename and error.strerror:
             said = f"{error.filename}: {error.strerror}"
-        print(f"leyden: {said}", file=sys.stderr)
+        print(f"leyden: {said if arguments.run is _convert else _average_command.as_options(said)}", file=sys.stderr)
         return {"UsageError": 1, "ImportError": 1, "NoDeviceError": 3, "DeviceError": 4, "OutOfMemoryError": 4,
                 "WrongResult": 5}.get(
             type(error).__name__, 2)
