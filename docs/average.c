@@ -1,5 +1,7 @@
 /* The mean potential of a trajectory in its cells: ./average charges.pqr trajectory.dcd mean.dx
  *
+ *     cc average.c $(pkg-config --cflags --libs leyden) -lm -o average
+ *
  * Charges of the PQR file; positions and cells of a DCD file of CHARMM or NAMD in this machine's
  * byte order. Charges are as wide as VMD's PMEPot has them, 2.83 A; the map is 1 A from point to
  * point, in kT/e at 300 K. */
@@ -11,7 +13,7 @@
 
 typedef struct dcd {
     FILE *file;
-    int has_cell;
+    int has_cell, version; /* of CHARMM; NAMD and others say 24 or 0 */
     int32_t atoms;
     float *column; /* x, y or z of all atoms */
 } dcd;
@@ -33,6 +35,7 @@ static int open_dcd(dcd *d, const char *path)
     if (d->file == NULL || !read_record(d, head, sizeof head) || memcmp(head, "CORD", 4) != 0)
         return 0;
     memcpy(&d->has_cell, head + 44, 4);
+    memcpy(&d->version, head + 80, 4);
     if (fread(&title, 4, 1, d->file) != 1 || fseek(d->file, title + 4, SEEK_CUR) != 0 || !read_record(d, &d->atoms, 4))
         return 0;
     d->column = malloc((size_t)d->atoms * sizeof *d->column);
@@ -63,6 +66,13 @@ static void take_cell(const double box[6], double cell_A[9])
     memcpy(cell_A, vectors, sizeof vectors);
 }
 
+/* CHARMM itself writes the lower triangle of a symmetric matrix, whose rows are the vectors. */
+static void take_matrix(const double box[6], double cell_A[9])
+{
+    const double vectors[9] = {box[0], box[1], box[3], box[1], box[2], box[4], box[3], box[4], box[5]};
+    memcpy(cell_A, vectors, sizeof vectors);
+}
+
 /* The callback: 1, a frame; 0, there is none after it; -1, the file ends within one. */
 static int next_frame(void *context, float *position_A, double cell_A[9])
 {
@@ -73,7 +83,7 @@ static int next_frame(void *context, float *position_A, double cell_A[9])
         return 0;
     if (!read_record(d, box, sizeof box))
         return -1;
-    take_cell(box, cell_A);
+    (d->version >= 25 ? take_matrix : take_cell)(box, cell_A);
     for (int axis = 0; axis < 3; axis++) {
         if (!read_record(d, d->column, d->atoms * 4))
             return -1;

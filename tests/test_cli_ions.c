@@ -36,6 +36,10 @@ static void test_files(void **state)
                    true);
     assert_in_file("out/a.pqr", "\nEND\n", true);
     cli_run(0, NULL, NULL, "map out/a.pqr -o out/a.dx --spacing 4 --device host");
+    /* Charges of single precision, written to all digits. */
+    cli_write_text("noise.pqr", "ATOM 1 C ALA A 1 0 0 0 0.30000001192092896 1.7\nATOM 2 C ALA A 1 3 0 0 -0.3 1.7\n");
+    cli_run(0, "charge: +0 e before, -1 e with the ions", NULL,
+            "ions noise.pqr -o out/n.pqr --ion CL,-1,1 --spacing 1 --device host");
 }
 
 static void test_outputs(void **state)

@@ -375,6 +375,12 @@ static int report(const ions_run *run)
     return json_finish(to, run->values->json);
 }
 
+/* A charge to 1e-4 e: sums of charges that are written to a few digits are off by less. */
+static double without_noise(double charge_e)
+{
+    return round(charge_e * 1e4) / 1e4 + 0.0; /* no -0 */
+}
+
 static void print_places(const ions_run *run)
 {
     const ley_ions_report *how = ley_ions_how(run->ions);
@@ -399,7 +405,8 @@ static void print(const ions_run *run)
     printf("ions: %s", n == 0 ? "none" : "");
     for (size_t i = 0; n > 0 && i < run->options.species_count; i++)
         printf("%s%s %s", i > 0 ? ", " : "", count_text(count_of(run->ions, i)).s, run->species[i].name);
-    printf("\ncharge: %+.6g e before, %+.6g e with the ions\n", how->solute_charge_e + 0.0, how->total_charge_e + 0.0);
+    printf("\ncharge: %+.6g e before, %+.6g e with the ions\n", without_noise(how->solute_charge_e),
+           without_noise(how->total_charge_e));
     if (n > 0) {
         const ley_placed_ion *first = ley_ions_get(run->ions, 0), *last = ley_ions_get(run->ions, n - 1);
         printf("energies: %.3f kcal/mol of the first, %s, to %.3f of the last, %s, in double precision\n",

@@ -529,6 +529,13 @@ def test_the_command(files, tmp_path):
     made = leyden.average(topology, trajectory, dims=(8, 8, 8), deviation=True, engine="cpu")
     assert off(leyden.Map(tmp_path / "mean.mrc").values, made.mean.values) < 1e-6
     assert off(np.load(tmp_path / "deviation.npy"), made.deviation.values) < 1e-6
+    for resumed in "on ", "s, 30 frames from":  # of nothing, and of all
+        done = run(topology, trajectory, "-o", "a.mrc", "--dims", "8,8,8", "--device", "cpu", "--checkpoint", "sums", cwd=tmp_path)
+        time = done.stdout.splitlines()[3]
+        assert done.returncode == 0 and resumed in time and ("frames/s, on " in time) == (resumed == "on "), done.stdout
+    done = run(topology, trajectory, "-o", "a.dx", "--dims", "8,8,8", "--device", "cpu", "--cell", "20,20,20,60,60,90", cwd=tmp_path)
+    assert "mean cell 20 x 20 x 20 A, angles 60, 60, 90 degrees" in done.stdout
+    assert "leyden: warning: a.dx: the grid is oblique" in done.stderr and "padding" not in done.stderr
     done = run(topology, trajectory, "-o", tmp_path / "quiet.mrc", "--dims", "8,8,8", "--device", "cpu", "-q")
     assert done.returncode == 0 and not done.stdout and not done.stderr
     with pytest.importorskip("matplotlib").rc_context():
@@ -551,6 +558,14 @@ def test_mistakes(files, tmp_path, code, says, words):
     assert done.returncode == code and says in done.stderr, done.stderr
     assert done.stderr.count("\n") == 1 or "usage" in done.stderr
     assert not os.listdir(tmp_path)
+
+
+@pytest.mark.extra
+def test_frames_without_a_cell(files, tmp_path):
+    """The command names options, not Python's arguments."""
+    done = run(*files("dcd", 10, name="open", boxes=None), "-o", "mean.dx", cwd=tmp_path)
+    assert done.returncode == 2 and done.stderr.count("\n") == 1 and "--cell a,b,c" in done.stderr and "--skip-bad" in done.stderr
+    assert "=" not in done.stderr.split("(counted from 0)")[1]
 
 
 # The command, which says when it has begun.

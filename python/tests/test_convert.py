@@ -1,4 +1,5 @@
 """Topologies of others, by MDAnalysis and ParmEd."""
+import gzip
 import subprocess
 import sys
 import warnings
@@ -142,6 +143,21 @@ def test_the_program(tmp_path, atoms):
         done = run("convert", tmp_path / "m.mol2", "-o", tmp_path / "m.pqr", "--radii", radii)
         assert done.returncode == 0 and "radii: " not in done.stdout, done.stderr
         assert leyden.Atoms.read(tmp_path / "m.pqr").r.tolist() == expected
+
+    # Names of atoms and residues, by which waters are found.
+    (tmp_path / "w.mol2").write_text("@<TRIPOS>MOLECULE\nw\n 5 3 2\nSMALL\nUSER_CHARGES\n\n@<TRIPOS>ATOM\n"
+                                     " 1 C1 0.1 0.0 0.0 C.3 1 A 0.25\n 2 O1 1.2 0.0 0.0 O.2 1 A -0.25\n"
+                                     " 3 OW 15.0 0.0 0.0 O.3 7 SOL -0.8\n 4 HW1 15.9 0.0 0.0 H 7 SOL 0.4\n"
+                                     " 5 HW2 14.6 0.8 0.0 H 7 SOL 0.4\n@<TRIPOS>BOND\n 1 1 2 2\n 2 3 4 1\n 3 3 5 1\n")
+    done = run("convert", tmp_path / "w.mol2", "-o", tmp_path / "w.pqr")
+    lines = [line.split()[:5] for line in (tmp_path / "w.pqr").read_text().splitlines()]
+    assert done.returncode == 0 and lines[0] == ["ATOM", "1", "C1", "A", "1"] and lines[3] == ["ATOM", "4", "HW1", "SOL", "7"]
+    assert np.array_equal(leyden.Atoms.read(tmp_path / "w.pqr").x, np.float32([[0.1, 0, 0], [1.2, 0, 0], [15, 0, 0], [15.9, 0, 0],
+                                                                                 [14.6, 0.8, 0]]))
+    placed = leyden.ions(tmp_path / "w.pqr", [("NA", 1, 1)], replace_waters=True)
+    assert placed.oxygens.tolist() == [2] and placed.removed.tolist() == [2, 3, 4]
+    assert run("convert", tmp_path / "w.mol2", "-o", tmp_path / "w.pqr.gz").returncode == 0
+    assert gzip.decompress((tmp_path / "w.pqr.gz").read_bytes()) == (tmp_path / "w.pqr").read_bytes()
 
     # LAMMPS: names there are none, types and a cell there are.
     (tmp_path / "ions.data").write_text(IONS)

@@ -14,6 +14,7 @@ import leyden
 from conftest import BOX, Topology, of_memory, walk
 from leyden._cell import vectors_of_boxes
 from leyden._frames import Frames
+from test_average_c import matrix_of, write_dcd
 
 def read(frames, after=0):
     """All of it: numbers, positions, cells."""
@@ -126,6 +127,27 @@ def test_formats(files, ending):
         assert np.abs(cells - np.diag(BOX[:3])).max() < 1e-5
         assert np.array_equal(read(frames, after=50)[1], positions[50:])
         assert universe.trajectory.frame == 7
+
+
+@pytest.mark.extra
+@pytest.mark.parametrize("angles", [(80, 95, 70), (80, 75, 70)], ids=["some-negative", "all-positive"])
+def test_cells_of_charmm(files, tmp_path, angles):
+    """The vectors among which its atoms are, and not others of the same lengths and angles."""
+    MDAnalysis = pytest.importorskip("MDAnalysis")
+    topology, usual = files("dcd", 4)
+    boxes = np.array([[20 + k, 21, 22, *angles] for k in range(4)], float)
+    matrices = np.array([matrix_of(box) for box in boxes])
+    write_dcd(tmp_path / "charmm.dcd", walk(4, 40), boxes, "matrix")
+    frames = Frames(topology, usual, tmp_path / "charmm.dcd", readers=1)
+    _, _, cells = read(frames)
+    assert np.allclose(cells[:4], np.diag(BOX[:3]), atol=1e-5) and np.allclose(cells[4:], matrices, atol=1e-9)
+    universe = MDAnalysis.Universe(topology, tmp_path / "charmm.dcd")
+    universe.trajectory[2]
+    assert np.allclose(leyden.Atoms(universe, radii=0).cell, matrices[2], atol=1e-9)
+    universe.dimensions = BOX  # of one's own
+    assert np.allclose(leyden.Atoms(universe, radii=0).cell, np.diag(BOX[:3]))
+    write_dcd(tmp_path / "namd.dcd", walk(4, 40), boxes, "cosines")
+    assert np.allclose(read(Frames(topology, tmp_path / "namd.dcd"))[2], vectors_of_boxes(boxes), atol=1e-4)
 
 
 @pytest.mark.extra

@@ -349,6 +349,8 @@ def test_command_in_open_space(files, tmp_path):
     p, e = direct(x, q, x[c.indices[4]] + way / 2, set(c[4].residue.atoms.indices))
     row = dict(zip(lines_of(out)[0].split(","), map(float, lines_of(out)[1].split(","))))
     assert row["phi_5"] == pytest.approx(p, rel=1e-6)
+    label = f"bond {c.indices[4]}-{o.indices[4]}, {c[4].resname} {c[4].resid} C-O"
+    assert f"# 5: {label}\n" in out.read_text() and f"{label}: field along it " in done.stdout
     assert row["projected_5_MV_cm"] == pytest.approx(100 * e @ way / np.linalg.norm(way), rel=1e-5)
     done = run(files.PSF, files.DCD, "--atoms", "name CA", "-o", out)
     assert done.returncode == 2 and "--open" in done.stderr

@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import gzip
 import io
 import os
 import sys
@@ -14,9 +15,12 @@ import numpy as np
 from . import Atoms, Error, InputError, RadiiWarning, UsageError, __version__, devices
 from . import _average_command, _series_command
 from ._atoms import charge_remark
+from ._average import write_whole
 from ._cell import Cell
 from ._frames import about, import_mdanalysis, selected
 from ._pdbqt import Model, is_pdbqt
+
+_Names = List[Tuple[str, str, int]]
 
 
 def _radii_of(text: Optional[str]) -> Any:
@@ -54,8 +58,31 @@ def _radii_in(path: str) -> Any:
     return [radius for _, radius in found] if counts == {1} else dict(found)
 
 
+def _names_of(names: Any, residues: Any, numbers: Any) -> Optional[_Names]:
+    """Of an atom, its residue and the number of this; None where there are neither names nor residues."""
+    if names is None and residues is None:
+        return None
+    count = len(names if residues is None else residues)
+    words = [["".join(str(name).split()) or none for name in ([""] * count if given is None else given)]
+             for given, none in ((names, "X"), (residues, "UNK"))]
+    return list(zip(*words, [1] * count if numbers is None else map(int, numbers)))
+
+
+def _write_named(path: str, atoms: Atoms, names: _Names) -> None:
+    """A PQR file, as `Atoms.write()` writes it, with names."""
+    def text(value: float) -> str:
+        short = f"{value:.4f}"
+        return short if float(short) == value else f"{value:.17g}"
+
+    rows = zip(names, np.column_stack([atoms.x, atoms.q, atoms.r]).tolist())
+    content = "".join(
+        f"ATOM {serial:6d} {name:4s} {residue:4s} {number:5d} {text(x):>9s} {text(y):>8s} {text(z):>8s} {text(q):>7s} {text(r)}\n"
+        for serial, ((name, residue, number), (x, y, z, q, r)) in enumerate(rows, 1)).encode("ascii", "replace")
+    write_whole(path, gzip.compress(content) if path.lower().endswith(".gz") else content)
+
+
 def _read_amber(arguments: argparse.Namespace, files: List[str], radii: Any) -> Tuple[Optional[Atoms], Any]:
-    """By ParmEd: atoms, or where MDAnalysis has to find these, the topology's radii, if it has some."""
+    """By ParmEd: atoms with their names, or where MDAnalysis has to find these, the topology's radii, if it has some."""
     try:
         import parmed
     except ImportError:
@@ -67,7 +94,9 @@ def _read_amber(arguments: argparse.Namespace, files: List[str], radii: Any) -> 
         unread = (TypeError, ValueError, IndexError, parmed.exceptions.FormatNotFound)  # of trajectories
         with about(files), contextlib.suppress(*unread if arguments.coordinates else ()):
             structure = parmed.load_file(arguments.topology, xyz=arguments.coordinates)
-            return Atoms.from_parmed(structure, radii), None
+            atoms = Atoms.from_parmed(structure, radii)
+            return atoms, _names_of([a.name for a in structure.atoms], [a.residue.name for a in structure.atoms],
+                                    [a.residue.idx + 1 for a in structure.atoms])
     found = [getattr(a, "solvent_radius", None) for a in structure.atoms]
     return None, np.array(found, float) if radii is None and all(found) else None
 
@@ -88,8 +117,8 @@ def _import_mdanalysis() -> Any:
     return mdanalysis
 
 
-def _read(arguments: argparse.Namespace) -> Atoms:
-    """PDBQT files here, PQR files and atoms by the library, which MDAnalysis does without where they touch; Amber's
+def _read(arguments: argparse.Namespace) -> Tuple[Atoms, Optional[_Names]]:
+    """Atoms, and their names where the topology has them. PDBQT files here, PQR files and atoms by the library, which MDAnalysis does without where they touch; Amber's
     topologies by ParmEd, as MDAnalysis does not read their radii; others by MDAnalysis."""
     radii, topology_radii = _radii_of(arguments.radii), None
     files = [arguments.topology] + ([arguments.coordinates] if arguments.coordinates else [])
@@ -98,19 +127,20 @@ def _read(arguments: argparse.Namespace) -> Atoms:
             pass
     as_it_is = len(files) == 1 and arguments.select is None and not arguments.frame
     if as_it_is and radii is None and arguments.topology.endswith((".pqr", ".pqr.gz", ".atoms", ".cif", ".mmcif")):
-        return Atoms.read(arguments.topology)  # mmCIF files have no charges, and its error says where these come from
+        return Atoms.read(arguments.topology), None  # mmCIF files have no charges, and its error says where these come from
     if len(files) == 1 and is_pdbqt(arguments.topology):
         model = Model(arguments.topology, arguments.frame or 0)
         if arguments.select is None:
-            return model.atoms(radii)
+            return model.atoms(radii), None
         mdanalysis = _import_mdanalysis()
         with about(files):
             stream = mdanalysis.lib.util.NamedStream(io.StringIO(model.text), "model.pdbqt")
-            return model.atoms(radii, selected(mdanalysis.Universe(stream), arguments.select, "--select").indices)
+            return model.atoms(radii, selected(mdanalysis.Universe(stream), arguments.select, "--select").indices), None
     if arguments.topology.endswith((".prmtop", ".parm7")):
-        atoms, topology_radii = _read_amber(arguments, files, radii)
+        atoms, found = _read_amber(arguments, files, radii)
         if atoms is not None:
-            return atoms
+            return atoms, found
+        topology_radii = found
     mdanalysis = _import_mdanalysis()
     with about(files):
         universe = mdanalysis.Universe(*files)
@@ -125,14 +155,15 @@ def _read(arguments: argparse.Namespace) -> Atoms:
         group = universe if arguments.select is None else selected(universe, arguments.select, "--select")
         if not hasattr(group.atoms, "charges"):
             raise InputError(f"there are no charges: {_charges_from(files[-1])}")
-        return Atoms.from_mdanalysis(group, radii if topology_radii is None else topology_radii[group.atoms.indices])
+        atoms = Atoms.from_mdanalysis(group, radii if topology_radii is None else topology_radii[group.atoms.indices])
+        return atoms, _names_of(*(getattr(group.atoms, word, None) for word in ("names", "resnames", "resids")))
 
 
 def _convert(arguments: argparse.Namespace) -> int:
     with warnings.catch_warnings(record=True) as said:
         warnings.simplefilter("ignore")
         warnings.simplefilter("always", RadiiWarning)
-        atoms = _read(arguments)
+        atoms, names = _read(arguments)
     for warning in said:
         if issubclass(warning.category, RadiiWarning):
             print(f"radii: {warning.message}; --radii element gives those of the elements")
@@ -140,7 +171,10 @@ def _convert(arguments: argparse.Namespace) -> int:
         print(f"charges: {charge_remark(atoms)}")
     if atoms.cell is not None:
         print(f"cell: the file that is written has none: leyden map takes it by {Cell.of(None, None, atoms.cell).options}")
-    atoms.write(arguments.output)
+    if names is not None and arguments.output.lower().endswith((".pqr", ".pqr.gz")):
+        _write_named(arguments.output, atoms, names)
+    else:
+        atoms.write(arguments.output)
     charge = round(atoms.total_charge, 4) + 0.0  # no -0.0000
     print(f"written: {arguments.output}, {len(atoms):,} atoms, total charge {charge:+.4f} e")
     return 0
@@ -189,7 +223,7 @@ def main(words: Optional[List[str]] = None) -> int:
         said = str(error)
         if isinstance(error, OSError) and error.filename and error.strerror:
             said = f"{error.filename}: {error.strerror}"
-        print(f"leyden: {said}", file=sys.stderr)
+        print(f"leyden: {said if arguments.run is _convert else _average_command.as_options(said)}", file=sys.stderr)
         return {"UsageError": 1, "ImportError": 1, "NoDeviceError": 3, "DeviceError": 4, "OutOfMemoryError": 4,
                 "WrongResult": 5}.get(
             type(error).__name__, 2)

@@ -13,6 +13,7 @@ from . import _task
 from ._arrays import doubles, numbers, pointer_to, view
 from ._c import ffi, lib
 from ._cell import cell_of_box, cell_vectors, lengths
+from ._dcd import Cells
 from ._errors import InputError, Status, UsageError, file_name
 from ._guesses import OF_ATOMS, Guessed
 from ._radii import Labels, radii_for
@@ -29,6 +30,15 @@ class HasAtoms(Protocol):
 
 
 AtomsArgument = Union["Atoms", HasAtoms, str, "os.PathLike[str]"]
+
+
+def cell_of_frame(source: Any) -> Optional[np.ndarray]:
+    """Vectors of the cell of a Universe or an AtomGroup at its present frame, or None."""
+    box = getattr(source, "dimensions", None)
+    trajectory = getattr(getattr(source, "universe", None), "trajectory", None)
+    frame = getattr(trajectory, "frame", None)
+    matrix = None if frame is None else Cells().of(trajectory, frame, box)
+    return cell_of_box(box) if matrix is None else matrix
 
 
 class Atoms(Guessed):
@@ -165,8 +175,7 @@ class Atoms(Guessed):
         found = getattr(group, "radii", None) if radii is None else None
         labels = Labels(*(getattr(group, word, None) for word in ("names", "types", "elements", "resnames", "masses")))
         return cls.from_arrays(group.positions, charges, radii_for(len(group), radii, found, labels),
-                               cell=cell_of_box(getattr(group, "dimensions", None)),
-                               residues=getattr(group, "resindices", None))
+                               cell=cell_of_frame(group), residues=getattr(group, "resindices", None))
 
     @classmethod
     def from_parmed(cls, structure: Any, radii: Any = None) -> "Atoms":

@@ -352,11 +352,12 @@ class _Averaging:
 
     def __init__(self, frames: Frames, run: _Run, checkpoint: Optional[_Checkpoint], watcher: FrameWatcher) -> None:
         self.frames, self.run, self.checkpoint, self.watcher = frames, run, checkpoint, watcher
-        self.count = self.done = 0  # frames that count, and frames of the run up to there
+        self.count = self.done = self.resumed = 0  # frames that count, frames of the run up to there, those of a checkpoint
 
     def go(self) -> None:
         if self.checkpoint is not None:
             self.count, self.done = self.checkpoint.resume(self.run)
+            self.resumed = self.count
             self.frames.skipped = self.done - self.count
         self.watcher.begin(self.done, len(self.frames))
         try:
@@ -398,7 +399,7 @@ def _result_of(averaging: _Averaging, atoms: Atoms, options: Any, facts: Mapping
     elapsed_s = averaging.watcher.elapsed_s
     report = {"method": "average", **facts, **totals, "skipped": averaging.frames.skipped,
               "first_skipped": [bad._asdict() for bad in averaging.frames.bad], "readers": averaging.frames.readers,
-              "elapsed_s": elapsed_s, "frames_per_s": averaging.watcher.rate,
+              "elapsed_s": elapsed_s, "frames_per_s": averaging.watcher.rate, "resumed_frames": averaging.resumed,
               # what a map's table looks at
               "accuracy": {"relative_rms": totals["relative_rms"]} if totals["checked_points"] > 0 else None}
     cell = Cell((True, True, True), np.array(totals["cell_A"]))

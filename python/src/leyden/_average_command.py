@@ -4,6 +4,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import re
 import signal
 import sys
 import warnings
@@ -35,6 +36,13 @@ def _cell(text: Optional[str]) -> Any:
     """Lengths, lengths and angles, or vectors."""
     found = _numbers(text, "--cell", (3, 6, 9))
     return found if found is None or len(found) < 9 else np.reshape(found, (3, 3))
+
+
+def as_options(text: str) -> str:
+    """What a message says of Python's arguments, as one types it in a shell."""
+    text = text.replace("cell=(a, b, c)", "--cell a,b,c").replace("periodic=False", "--open")
+    text = re.sub(r"\b(skip_bad|exact_cells)=True", lambda found: "--" + found[1].replace("_", "-"), text)
+    return re.sub(r"\b(stop|readers|smooth)=(\d+)", r"--\1 \2", text)
 
 
 def add_to(commands: Any) -> None:
@@ -165,18 +173,28 @@ def _write(made: Average, arguments: argparse.Namespace, maps: Dict[str, str]) -
     return written
 
 
+def _angles(cell: np.ndarray) -> str:
+    """Of an oblique cell."""
+    units = cell / lengths(cell)[:, None]
+    found = np.degrees(np.arccos(np.clip([units[1] @ units[2], units[0] @ units[2], units[0] @ units[1]], -1, 1)))
+    return "" if np.allclose(found, 90, atol=1e-3) else f", angles {', '.join(f'{angle:.5g}' for angle in found)} degrees"
+
+
 def _say(made: Average, arguments: argparse.Namespace, written: List[str]) -> None:
     r, grid = made.report, made.mean.grid
     left = f", {r['skipped']} left out" if r["skipped"] else ""
     names = ", ".join(map(os.path.basename, r["files"])) or os.path.basename(arguments.topology)
+    charge = round(r["total_charge_e"], 4) + 0.0  # no -0.0000
     print(f"trajectory: {names}, {r['frames']:,} frame{'s' * (r['frames'] != 1)}{left}, {r['atoms']:,} atoms, total charge "
-          f"{r['total_charge_e']:+.4f} e")
+          f"{charge:+.4f} e")
     spacing = " x ".join(f"{step:.4g}" for step in grid.spacing)
     cell = " x ".join(f"{length:.5g}" for length in lengths(made.cell))
-    print(f"grid: {' x '.join(map(str, grid.n))} = {grid.size:,} points, spacing {spacing} A, mean cell {cell} A")
+    print(f"grid: {' x '.join(map(str, grid.n))} = {grid.size:,} points, spacing {spacing} A, mean cell {cell} A{_angles(made.cell)}")
     print(f"method: {method_line(r)}")
     reading = f"; {r['readers']} processes read" if r["readers"] > 1 else ""
-    print(f"time: {r['elapsed_s']:.2f} s, {r['frames_per_s']:,.4g} frames/s, on {r['device']}{reading}")
+    resumed = f", {r['resumed_frames']:,} frames from {arguments.checkpoint}" if r["resumed_frames"] else ""
+    rate = f", {r['frames_per_s']:,.4g} frames/s, on {r['device']}{reading}" if r["device"] else ""
+    print(f"time: {r['elapsed_s']:.2f} s{rate}{resumed}")
     print(f"written: {'; '.join(f'{path}, {_size(path)}' for path in written)}")
     if arguments.verbose:
         print(made.mean.header)
@@ -201,7 +219,8 @@ def _run(arguments: argparse.Namespace) -> int:
         code = _average(arguments)
     for warning in said:
         if issubclass(warning.category, MapWarning):
-            print(f"leyden: {warning.message}", file=sys.stderr)
+            said_of = str(warning.message).split(", or ask for an upright grid")[0]  # which averages do not have
+            print(f"leyden: warning: {said_of}", file=sys.stderr)
     return code
 
 

@@ -7,7 +7,6 @@ import mmap
 import os
 import pickle
 import socket
-import struct
 import subprocess
 import sys
 import tempfile
@@ -20,6 +19,7 @@ from typing import Any, Iterator, List, NamedTuple, Optional, Sequence, Tuple
 import numpy as np
 
 from ._cell import cell_vectors, vectors_of_boxes
+from ._dcd import Cells, is_cut, part_of
 from ._errors import FileError, InputError, UsageError, switch_of
 
 # Formats of MDAnalysis in which any frame can be read without those before it.
@@ -100,13 +100,18 @@ class Reading:
     indices: Optional[np.ndarray]  # of the atoms that count; None: all
     cell: Optional[np.ndarray]  # of all frames, in place of their own
     placings: List[Placing] = field(default_factory=list)
+    _charmm: Cells = field(default_factory=Cells)
 
     def take(self, trajectory: Any, number: int, positions: np.ndarray, cell: np.ndarray) -> None:
         """Fills (N, 3) and (3, 3). Errors: whatever the reader raises; ValueError with what is wrong."""
         frame = trajectory[number]
         box = getattr(frame, "dimensions", None)
-        cell[...] = vectors_of_boxes(None if box is None else np.asarray(box, np.float64)[None])[0] \
-            if self.cell is None else self.cell
+        if self.cell is not None:
+            cell[...] = self.cell
+        else:
+            matrix = self._charmm.of(trajectory, number, box)
+            cell[...] = vectors_of_boxes(None if box is None else np.asarray(box, np.float64)[None])[0] if matrix is None \
+                else matrix
         if not np.any(cell):
             raise ValueError("it has no cell with three vectors: cell=(a, b, c) gives one for all frames"
                              + ("" if box is None else f", and its dimensions are {np.asarray(box).tolist()}"))
@@ -296,37 +301,11 @@ def universe_of(source: Any, trajectories: Sequence[Any]) -> Any:
     return universe
 
 
-def _part(trajectory: Any, number: int) -> Tuple[str, int]:
-    """Of frame `number`: its file, "" where it has none, and the number there."""
-    if hasattr(trajectory, "filenames") and hasattr(trajectory, "_get_local_frame"):
-        part, number = trajectory._get_local_frame(number)  # pylint: disable=protected-access
-        return str(trajectory.filenames[part]), int(number)
-    return str(getattr(trajectory, "filename", None) or ""), number
-
-
 def place_of(trajectory: Any, number: int) -> str:
     """"run.dcd: frame 12 (counted from 0)"."""
-    name, local = _part(trajectory, number)
+    name, local = part_of(trajectory, number)
     of_all = f", {number} of all files" if local != number else ""
     return f"{name}: frame {local} (counted from 0{of_all})" if name else f"frame {number} (counted from 0)"
-
-
-def _is_cut(name: str) -> bool:
-    """Whether a DCD file ends within a frame, which MDAnalysis then leaves out in silence."""
-    try:
-        with open(name, "rb") as file:
-            start = file.read(92)
-            order = "<" if start[:4] == struct.pack("<i", 84) else ">"
-            has_cell, fixed = struct.unpack(order + "i", start[48:52])[0], struct.unpack(order + "i", start[40:44])[0]
-            if start[4:8] != b"CORD" or fixed:
-                return False
-            title, = struct.unpack(order + "i", file.read(4))
-            file.seek(title + 4, os.SEEK_CUR)
-            _, atoms, _ = struct.unpack(order + "iii", file.read(12))
-            frame = 3 * (4 * atoms + 8) + (56 if has_cell else 0)
-            return (os.path.getsize(name) - file.tell()) % frame != 0
-    except (OSError, struct.error):
-        return False
 
 
 class Frames:
@@ -425,7 +404,7 @@ class Frames:
     def _find_cut(self, stop: Optional[int]) -> Optional[Bad]:
         """The frame within which the last file ends, where the run reaches so far."""
         count = len(self.trajectory)
-        if stop is not None or self.numbers.step < 0 or not self.files or not _is_cut(self.files[-1]):
+        if stop is not None or self.numbers.step < 0 or not self.files or not is_cut(self.files[-1]):
             return None
         return Bad(count, "the file ends within it") if (count - self.numbers.start) % self.numbers.step == 0 else None
 

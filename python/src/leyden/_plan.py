@@ -9,7 +9,7 @@ import numpy as np
 
 from . import _task
 from ._arrays import doubles, pointer_to
-from ._atoms import AtomsArgument, positions_in
+from ._atoms import AtomsArgument, cell_of_frame, positions_in
 from ._c import ffi, lib
 from ._cell import Cell, Periodic, cell_of_box, cell_vectors
 from ._compute import _grid_for, _sum_of, target_of
@@ -122,7 +122,7 @@ class Plan(Guessed):
         """
         self._check_open()
         if cell is None and self._is_of_frames:
-            cell = getattr(getattr(positions, "atoms", None), "dimensions", None)
+            cell = cell_of_frame(getattr(positions, "atoms", None))
         xyz = ffi.NULL if positions is None else doubles(positions_in(positions), "positions", (self._n, 3))
         e = ffi.NULL if charges is None else doubles(charges, "charges", (self._n,))
         box = cell_of_box(cell) if np.shape(cell) == (6,) else None if cell is None else cell_vectors(cell)

@@ -100,6 +100,18 @@ def _pairs_of(value: Any) -> Optional[np.ndarray]:
     return found.astype(np.int64) if found.ndim == 2 and found.shape[1] == 2 and found.dtype.kind in "iu" else None
 
 
+def _labels_of(atoms: Any, kind: str, numbers_of: np.ndarray) -> List[str]:
+    """"bond 298-299, LEU 20 C-O": numbers from 0; residues (the first atom's) and names where the topology has them."""
+    names, residues, resids = (getattr(atoms, word, None) for word in ("names", "resnames", "resids"))
+    labels = []
+    for row in numbers_of:
+        words = [] if residues is None else [str(residues[row[0]])]
+        words += [] if resids is None or residues is None else [str(resids[row[0]])]
+        words += [] if names is None else ["-".join(str(names[i]) for i in row)]
+        labels.append(f"{kind} {'-'.join(map(str, row))}" + (f", {' '.join(words)}" if words else ""))
+    return labels
+
+
 @dataclass
 class Places:
     """Where values are wanted in each frame, and along which way they are projected.
@@ -124,11 +136,10 @@ class Places:
             atoms = np.broadcast_to(value.indices, (len(value.offsets), 3))
             made = cls("attached", atoms, value.offsets, [f"point {i + 1}" for i in range(len(atoms))])
         elif (pairs := _pairs_of(value)) is not None:
-            made = cls("bonds", pairs, np.empty((0, 3)), [f"bond {a}-{b}" for a, b in pairs])
+            made = cls("bonds", pairs, np.empty((0, 3)), [])
         elif hasattr(getattr(value, "atoms", None), "indices"):
             atoms = np.asarray(value.atoms.indices, np.int64)[:, None]
-            names = getattr(value.atoms, "names", [""] * len(atoms))
-            made = cls("atoms", atoms, np.empty((0, 3)), [f"atom {i} {name}".strip() for (i,), name in zip(atoms, names)])
+            made = cls("atoms", atoms, np.empty((0, 3)), [])
         else:
             fixed = numbers(value, "points", np.float64)
             fixed = fixed[None] if fixed.shape == (3,) else fixed
@@ -143,6 +154,7 @@ class Places:
             raise UsageError("points: there are none: the selection is empty")
         if made.atoms.size and not (0 <= made.atoms.min() and made.atoms.max() < count):
             raise UsageError(f"points: atom {made.atoms.max()} (counted from 0) is not there: there are {count} atoms")
+        made.labels = made.labels or _labels_of(universe.atoms, made.kind[:-1], made.atoms)
         return made
 
     def __len__(self) -> int:
