@@ -17,15 +17,6 @@ static const double most_pairs = 2e9;
 /* Energies are equal that differ by the rounding of double sums. Floats: of a sum. */
 static const double equal = 1e-12, float_rounding = 1.2e-7;
 
-/* ---- For benchmarks -------------------------------------------------------------------------- */
-
-static bool is_plain;
-
-void search_be_plain(bool plain)
-{
-    is_plain = plain;
-}
-
 /* ---- Solute potentials that are known -------------------------------------------------------- */
 
 typedef struct known_place {
@@ -279,7 +270,7 @@ static size_t choose_bricks(search *s, double limit)
 {
     size_t count = 0;
     for (int64_t b = 0; b < s->g->brick_count; b++)
-        if (((double)s->bound[b] <= limit || is_plain) && s->versions[b] != s->version && !is_empty(s, b))
+        if ((double)s->bound[b] <= limit && s->versions[b] != s->version && !is_empty(s, b))
             s->chosen[count++] = (int32_t)b;
     return count;
 }
@@ -303,7 +294,7 @@ static ley_status bring_up(search *s, double charge_e, double wanted, double *be
     ley_status status = LEY_OK;
     find_bounds(s, charge_e);
     if (s->fresh_count == 0)
-        status = update(s, is_plain ? choose_bricks(s, INFINITY) : choose_first(s), error);
+        status = update(s, choose_first(s), error);
     while (status == LEY_OK) {
         *best = best_of_map(s, charge_e);
         const size_t count = choose_bricks(s, fmax(wanted, *best + 2 * s->delta));

@@ -56,7 +56,4 @@ void search_end(search *s);
 /* Of equals, in their order, the one that the seed means for this ion; 0: the first. */
 size_t search_choice(int64_t seed, size_t ion, size_t count);
 
-/* For benchmarks: from now on every brick is brought up to date for every ion. */
-void search_be_plain(bool plain);
-
 #endif
