@@ -14,8 +14,8 @@ static void print(const ley_bench_device *device)
                    "memory\n",
                    ley_bench_row_figure(&device->rows[i], "ions"), passes_s);
     }
-    puts("papers, about a million atoms: 110 CPU hours; on three cards 27 minutes for the potential alone (Stone et "
-         "al., J. Comput. Chem. 28, 2618, 2007)");
+    puts("papers, ions around a virus of a million atoms: 110 CPU hours; on three cards 27 minutes for the potential "
+         "alone (Stone et al., J. Comput. Chem. 28, 2618, 2007)");
 }
 
 const bench_row ions_bench = {

@@ -1,14 +1,14 @@
 /* The algorithm of VMD's PMEPot as a plain loop in C on one thread, in double precision: what
  * averages of potentials are compared with.
  *
- * Each frame's charges are spread by cardinal B-splines of order 4 onto the map's own grid, which is
- * transformed, multiplied by
+ * Each frame's charges are spread by cardinal B-splines of order 4 onto the map's own grid, which
+ * is transformed, multiplied by
  *
- *     exp(-pi^2 m^2 / beta^2) / (pi V m^2) / product over axes of ((4 + 2 cos(2 pi m_d / n_d)) / 6)^2,
+ *     exp(-pi^2 m^2 / beta^2) / (pi V m^2) / product over d of ((4 + 2 cos(2 pi m_d / n_d)) / 6)^2,
  *
- * beta = 0.25 per A, transformed back and added. The factor is made once; coordinates are taken from
- * the grid's first point, which is half of all steps below the cell's centre, 0. Source: pmeplugin of
- * VMD 1.9.3; Aksimentiev and Schulten, Biophys. J. 88, 3745 (2005). */
+ * beta = 0.25 per A, transformed back and added. The factor is made once. Coordinates are taken
+ * from the grid's first point, which is half of all steps below the cell's centre, 0. Sources:
+ * PMEPot of VMD's plugins; Aksimentiev and Schulten, Biophys. J. 88, 3745 (2005). */
 #ifndef LEY_BENCH_PMEPOT_H
 #define LEY_BENCH_PMEPOT_H
 

@@ -192,7 +192,8 @@ static void sum_places(void *context, size_t first, size_t last)
     }
 }
 
-/* Energy of a charge at a place beside the first ions, in e^2 / A; not a number where it may not be. */
+/* Energy of a charge at a place beside the first ions, in e^2 / A; not a number where it may not
+ * be. */
 static double energy_of(const ley_ions *ions, int64_t before, double charge_e, const place_sum *p, double from_A,
                         double apart_A)
 {
@@ -275,8 +276,12 @@ static ley_status judge(ions_problem *p, ley_error *error)
                                  .relative_rms = sqrt(squares / (double)count) / largest,
                                  .max_error = worst / largest,
                                  .tolerance = most_error,
-                                 .passed = worst <= most_error * largest};
-    return status;
+                                 .passed = status == LEY_OK && worst <= most_error * largest};
+    return status != LEY_OK || p->accuracy.passed
+               ? status
+               : ley_fail(error, LEY_ERROR_WRONG_RESULT,
+                          "energies are off by %.2g of the largest, at most %.2g is right", p->accuracy.max_error,
+                          most_error);
 }
 
 /* ---- Rows ------------------------------------------------------------------------------------ */

@@ -5,8 +5,10 @@
 #include "law/periodic.h"
 #include "memory.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 static const double most_move_A = 0.1, most_change = 5e-4, disorder_A = 0.25;
 
@@ -101,4 +103,18 @@ ley_status water_frame_potential(const water_frames *f, size_t frame, const doub
     periodic_sum_destroy(sum);
     free(position_A);
     return status;
+}
+
+size_t frames_of_run(double seconds, size_t frames, size_t least, size_t most)
+{
+    static const double run_s = 0.5;
+    const double fit = seconds > 0 ? run_s * (double)frames / seconds : (double)most;
+    return (size_t)fmin(fmax(fit, (double)least), (double)most);
+}
+
+double frames_processor_s(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }

@@ -5,7 +5,8 @@
 #include "leyden.h"
 
 /* Molecules as dense as the cell has room for; in each frame each coordinate of each atom is moved
- * by up to 0.1 A, and the cell is larger or smaller by up to 0.05 %. The first cell has the edges. */
+ * by up to 0.1 A, and the cell is larger or smaller by up to 0.05 %. The first cell has the
+ * edges. */
 typedef struct water_frames {
     size_t atoms, count;
     double edge_A[3];
@@ -20,10 +21,17 @@ void water_frames_clear(water_frames *frames);
 
 const float *water_frame_positions_A(const water_frames *frames, size_t frame);
 
-/* Potential in e / A, and its field unless NULL, at points of one frame in a cell: with all images, in double precision
- * (law/periodic.h). Distances are clamped to r_min_A. */
+/* Potential in e / A, and its field unless NULL, at points of one frame in a cell: with all images,
+ * in double precision (law/periodic.h). Distances are clamped to r_min_A. */
 ley_status water_frame_potential(const water_frames *frames, size_t frame, const double cell_A[9], double r_min_A,
                                  size_t points, const double *point_A, double *potential, double *field,
                                  ley_error *error);
+
+/* How many frames, `least` to `most`, take about half a second where `frames` have taken so many
+ * seconds. */
+size_t frames_of_run(double seconds, size_t frames, size_t least, size_t most);
+
+/* Seconds of processors that all threads of this process have taken. */
+double frames_processor_s(void);
 
 #endif

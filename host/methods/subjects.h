@@ -6,8 +6,4 @@
 
 extern const bench_subject bench_average, bench_series, bench_ions;
 
-/* How many frames, `least` to `most`, take about half a second where `frames` have taken so many
- * seconds. */
-size_t bench_frames_of(double seconds, size_t frames, size_t least, size_t most);
-
 #endif
