@@ -18,7 +18,7 @@ typedef struct ley_bench_options {
                           grid, whose libraries are the variants; of MSM, each step of long-range potentials of a
                           box of water, whose steps are the rows; or "frontier": what a map of such a box takes by what
                           it may be off by, each tolerance a row, and direct summation the last one; or "io": files of
-                          atoms and maps, written and read, beside plain ones of the same disk, each a row; or "average":
+                          atoms and maps, written and read, beside plain ones of the same disk; or "average":
                           frames in memory that are averaged, each way a row, beside PMEPot's algorithm in C; or
                           "series": potential and field frame after frame, on the host, each number of points
                           a row; or "ions": the steps of placing ions around a box, each a row */

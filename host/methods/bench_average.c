@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { KEPT = 32, KEPT_LARGE = 8, JUDGED = 2, JUDGED_POINTS = 32, MOST_FRAMES = 8192 };
+enum { KEPT = 32, KEPT_LARGE = 8, JUDGED = 2, JUDGED_POINTS = 32, MOST_FRAMES = 16384 };
 
 static const size_t large_frame_bytes = (size_t)12 << 20;
 static const double clamp_A = 0.05; /* of bare charges, as jobs have it */
@@ -186,15 +186,21 @@ static ley_status run_once(void *context, double *seconds, ley_error *error)
     return status;
 }
 
-/* As many frames as make a run long enough to be timed; kernels are built before. */
+/* So many that the end of a run, with its checks, takes little of it: a frame's own time is what
+ * more frames take longer. Kernels are built before. */
 static ley_status choose_frames(average_run *r, ley_error *error)
 {
-    double seconds = 0;
-    r->frames = 2;
-    ley_status status = run_once(r, &seconds, error);
+    enum { FEW = 2, MORE = 16 };
+    const double run_s = r->o->repeats > 1 ? 2 : 0.1; /* of tests, and of interpreters */
+    double few_s = 0, more_s = 0;
+    r->frames = FEW;
+    ley_status status = run_once(r, &few_s, error);
     if (status == LEY_OK)
-        status = run_once(r, &seconds, error);
-    r->frames = frames_of_run(seconds, r->frames, 2, r->o->repeats == 1 ? 4 : MOST_FRAMES);
+        status = run_once(r, &few_s, error);
+    r->frames = FEW + MORE;
+    if (status == LEY_OK)
+        status = run_once(r, &more_s, error);
+    r->frames = frames_of_run(run_s, fmax(more_s - few_s, 0), MORE, FEW, MOST_FRAMES);
     r->count = 0;
     return status;
 }

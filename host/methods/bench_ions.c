@@ -12,7 +12,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { NODES_AN_ATOM = 64, ATOMS_AN_ION = 2000, LEAST_IONS = 4, JUDGED_NODES = 256 };
+enum { NODES_AN_ATOM = 64, ATOMS_AN_ION = 2000, LEAST_IONS = 4 };
+
+/* Nodes that are held against each ion: any, and the neighbours of the first ions. */
+enum { ANY_NODES = 256, JUDGED_IONS = 64, NEIGHBOURS = 6 };
 enum { POTENTIAL, MASK, PLACING, ALL, STEPS };
 
 static const char *const names[STEPS] = {"potential", "mask", "placing", "all"};
@@ -212,8 +215,8 @@ static double energy_of(const ley_ions *ions, int64_t before, double charge_e, c
 
 /* Of ion i, whose place is the i-th; the nodes are behind those of all ions. `constant`: C in
  * kcal A/mol/e^2. */
-static ley_status judge_ion(const ions_problem *p, const place_sum *places, int64_t i, double constant, double largest,
-                            double *off, ley_error *error)
+static ley_status judge_ion(const ions_problem *p, const place_sum *places, size_t nodes, int64_t i, double constant,
+                            double largest, double *off, ley_error *error)
 {
     static const double from_A = 6, slack_A = 1e-3; /* what is nearer to an edge may be on either side of it */
     const double h_A = ley_ions_how(p->ions)->grid.step_A[0][0], apart_A = round(between_A / h_A) * h_A;
@@ -223,10 +226,10 @@ static ley_status judge_ion(const ions_problem *p, const place_sum *places, int6
     if (!isfinite(energy))
         return ley_fail(error, LEY_ERROR_WRONG_RESULT, "ion %lld is where no ion may be", (long long)i + 1);
     *off = energy - ion->energy_kcal_mol;
-    const place_sum *nodes = places + ley_ions_count(p->ions);
-    for (size_t k = 0; k < JUDGED_NODES; k++) {
+    const place_sum *node = places + ley_ions_count(p->ions);
+    for (size_t k = 0; k < nodes; k++) {
         const double other =
-            constant * energy_of(p->ions, i, ion->charge_e, &nodes[k], from_A + slack_A, apart_A + slack_A);
+            constant * energy_of(p->ions, i, ion->charge_e, &node[k], from_A + slack_A, apart_A + slack_A);
         if (other < energy - most_error * largest)
             return ley_fail(error, LEY_ERROR_WRONG_RESULT,
                             "ion %lld has an energy of %g kcal/mol, and a node had been free with %g", (long long)i + 1,
@@ -235,21 +238,34 @@ static ley_status judge_ion(const ions_problem *p, const place_sum *places, int6
     return LEY_OK;
 }
 
-static void put_nodes(const ley_grid *grid, place_sum *nodes)
+/* Any nodes, and next to each of some ions those along the axes; how many. */
+static size_t put_nodes(const ley_ions *ions, place_sum *nodes)
 {
+    const ley_grid *grid = &ley_ions_how(ions)->grid;
+    const int64_t judged = ley_ions_count(ions) < JUDGED_IONS ? ley_ions_count(ions) : JUDGED_IONS;
     uint64_t random = 5;
-    for (size_t k = 0; k < JUDGED_NODES; k++) {
+    size_t count = 0;
+    for (; count < ANY_NODES; count++) {
         int64_t node[3];
         for (int axis = 0; axis < 3; axis++)
             node[axis] = (int64_t)(bench_random(&random) * (double)grid->n[axis]);
-        ley_grid_point_A(grid, node, nodes[k].at_A);
+        ley_grid_point_A(grid, node, nodes[count].at_A);
     }
+    for (int64_t i = 0; i < judged; i++)
+        for (int k = 0; k < NEIGHBOURS; k++) {
+            int64_t node[3];
+            memcpy(node, ley_ions_get(ions, i)->node, sizeof node);
+            node[k / 2] += k % 2 == 0 ? 1 : -1;
+            if (node[k / 2] >= 0 && node[k / 2] < grid->n[k / 2])
+                ley_grid_point_A(grid, node, nodes[count++].at_A);
+        }
+    return count;
 }
 
 static ley_status judge(ions_problem *p, ley_error *error)
 {
     const int64_t count = ley_ions_count(p->ions);
-    const size_t places = (size_t)count + JUDGED_NODES;
+    const size_t places = (size_t)count + ANY_NODES + JUDGED_IONS * NEIGHBOURS;
     place_sums sums = {p->atoms, calloc(places, sizeof *sums.places)};
     const double constant = ley_coulomb_constant(LEY_UNITS_KCAL_MOL_E, 1, 300);
     double largest = 0, off = 0, squares = 0, worst = 0;
@@ -259,13 +275,13 @@ static ley_status judge(ions_problem *p, ley_error *error)
         memcpy(sums.places[i].at_A, ley_ions_get(p->ions, i)->position_A, sizeof sums.places[i].at_A);
         largest = fmax(largest, fabs(ley_ions_get(p->ions, i)->energy_kcal_mol));
     }
-    put_nodes(&ley_ions_how(p->ions)->grid, sums.places + count);
-    parallel_ranges(places, sum_places, &sums);
+    const size_t nodes = put_nodes(p->ions, sums.places + count);
+    parallel_ranges((size_t)count + nodes, sum_places, &sums);
     ley_status status = count == p->wanted ? LEY_OK
                                            : ley_fail(error, LEY_ERROR_WRONG_RESULT, "%lld ions in place of %lld",
                                                       (long long)count, (long long)p->wanted);
     for (int64_t i = 0; i < count && status == LEY_OK; i++) {
-        status = judge_ion(p, sums.places, i, constant, largest, &off, error);
+        status = judge_ion(p, sums.places, nodes, i, constant, largest, &off, error);
         squares += off * off;
         worst = fmax(worst, fabs(off));
     }

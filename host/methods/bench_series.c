@@ -128,12 +128,13 @@ static ley_status run_once(void *context, double *seconds, ley_error *error)
 /* Once to choose cutoff and waves, and once to see how many frames make a run long enough. */
 static ley_status choose_frames(series_run *r, ley_error *error)
 {
+    static const double run_s = 0.5;
     double seconds = 0;
     r->frames = 2;
     ley_status status = run_once(r, &seconds, error);
     if (status == LEY_OK)
         status = run_once(r, &seconds, error);
-    r->frames = frames_of_run(seconds, r->frames, 1, r->p->frames.count);
+    r->frames = frames_of_run(run_s, seconds, r->frames, 1, r->p->frames.count);
     r->count = 0;
     return status;
 }

@@ -105,9 +105,8 @@ ley_status water_frame_potential(const water_frames *f, size_t frame, const doub
     return status;
 }
 
-size_t frames_of_run(double seconds, size_t frames, size_t least, size_t most)
+size_t frames_of_run(double run_s, double seconds, size_t frames, size_t least, size_t most)
 {
-    static const double run_s = 0.5;
     const double fit = seconds > 0 ? run_s * (double)frames / seconds : (double)most;
     return (size_t)fmin(fmax(fit, (double)least), (double)most);
 }

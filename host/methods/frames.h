@@ -27,9 +27,9 @@ ley_status water_frame_potential(const water_frames *frames, size_t frame, const
                                  size_t points, const double *point_A, double *potential, double *field,
                                  ley_error *error);
 
-/* How many frames, `least` to `most`, take about half a second where `frames` have taken so many
+/* How many frames, `least` to `most`, take about run_s where `frames` have taken so many
  * seconds. */
-size_t frames_of_run(double seconds, size_t frames, size_t least, size_t most);
+size_t frames_of_run(double run_s, double seconds, size_t frames, size_t least, size_t most);
 
 /* Seconds of processors that all threads of this process have taken. */
 double frames_processor_s(void);
