@@ -237,8 +237,10 @@ static ley_status check(const ley_engine *engine, const ley_bench_options *o, le
 
 /* clang-format off */
 static const ley_bench_figure figures[] = {
-    {.name = "frames_per_s", .unit = "frames/s", .sentence = "frames a second, by the median", .hangs_on_time = true, .may_be_unknown = true},
-    {.name = "processor_ms", .unit = "ms", .sentence = "of all processors, a frame, median", .hangs_on_time = true, .may_be_unknown = true},
+    {.name = "frames_per_s", .unit = "frames/s", .hangs_on_time = true, .may_be_unknown = true,
+     .sentence = "frames a second, by the median"},
+    {.name = "processor_ms", .unit = "ms", .hangs_on_time = true, .may_be_unknown = true,
+     .sentence = "of all processors, a frame, median"},
     {.name = "potential_error", .sentence = "relative RMS error of potentials, against sums that are made otherwise"},
     {.name = "field_error", .sentence = "the same of fields"},
     {.name = NULL}};
