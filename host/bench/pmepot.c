@@ -123,7 +123,7 @@ ley_status pmepot_add(pmepot *p, size_t atoms, const double *charge_e, const flo
     const bool is_kept = cpu >= 0 && cpu < CPU_SETSIZE && sched_getaffinity(0, sizeof all, &all) == 0;
     CPU_ZERO(&one);
     if (is_kept) {
-        CPU_SET(cpu, &one);
+        CPU_SET((size_t)cpu, &one);
         sched_setaffinity(0, sizeof one, &one);
     }
     const ley_status status = add(p, atoms, charge_e, position_A, error);

@@ -278,7 +278,7 @@ static ley_status make_map(const average_run *r, ley_map **map, ley_error *error
 static ley_status put_error(bench_row *b, size_t points, double off, double all, double tolerance, ley_error *error)
 {
     ley_accuracy *a = &b->row.accuracy;
-    a->points = a->compared = (int64_t)points;
+    a->points = a->compared = points;
     a->absolute_rms = sqrt(off / (double)points);
     a->relative_rms = sqrt(off / all);
     a->tolerance = tolerance;

@@ -286,8 +286,8 @@ static ley_status judge(ions_problem *p, ley_error *error)
         worst = fmax(worst, fabs(off));
     }
     free(sums.places);
-    p->accuracy = (ley_accuracy){.points = count,
-                                 .compared = count,
+    p->accuracy = (ley_accuracy){.points = (size_t)count,
+                                 .compared = (size_t)count,
                                  .absolute_rms = sqrt(squares / (double)count),
                                  .relative_rms = sqrt(squares / (double)count) / largest,
                                  .max_error = worst / largest,

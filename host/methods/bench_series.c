@@ -179,7 +179,7 @@ static ley_status put_figures(const series_run *r, const double off[2], double t
     bench_put_figure(&b->row, "processor_ms", 1e3 * bench_statistics_of(r->processor_s + 1, b->row.run_count).median_s);
     bench_put_figure(&b->row, "potential_error", off[0]);
     bench_put_figure(&b->row, "field_error", off[1]);
-    const int64_t judged = (int64_t)(r->points < JUDGED_POINTS ? r->points : JUDGED_POINTS);
+    const size_t judged = r->points < JUDGED_POINTS ? r->points : JUDGED_POINTS;
     b->row.accuracy = (ley_accuracy){.points = judged,
                                      .compared = judged,
                                      .relative_rms = error,
