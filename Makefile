@@ -210,6 +210,7 @@ $(BUILD)/tests/test_msm_devices: link_flags = -Wl,--wrap=kernels_distrust -Wl,--
 $(BUILD)/tests/test_surface: link_flags = -Wl,--wrap=realloc
 $(BUILD)/tests/test_by_plane: link_flags = -Wl,--wrap=coordinates_are_many
 $(BUILD)/tests/test_bench_frontier: link_flags = -Wl,--wrap=msm_choose_on
+$(BUILD)/tests/test_bench_frames: link_flags = -Wl,--wrap=ley_average_map -Wl,--wrap=ley_series_run -Wl,--wrap=ley_ions_place
 
 $(BUILD)/tests/test_cli_batch $(BUILD)/tests/test_cli_files: own_libs = $(tool_libs)
 
@@ -335,7 +336,7 @@ oclgrind: all $(addprefix $(BUILD)/tests/,test_lattice test_transfer test_epilog
 	@BUILD=$(BUILD) bash tests/oclgrind.sh
 
 offline_tools := $(addprefix $(BUILD)/tests/,offline_nvrtc offline_specs)
-small_programs := $(offline_tools) $(addprefix $(BUILD)/tests/,bench_average bench_ions bench_launches bench_orbital bench_plan bench_series make_error_table)
+small_programs := $(offline_tools) $(addprefix $(BUILD)/tests/,bench_launches bench_orbital bench_plan make_error_table)
 
 $(BUILD)/tests/bench_orbital: $(BUILD)/tests/some_wavefunction.o
 
@@ -402,14 +403,6 @@ bench-launches: $(BUILD)/tests/bench_launches
 bench-plan: $(BUILD)/tests/bench_plan
 	$< $(or $(DEVICE),gpu) 92000 108
 	$< $(or $(DEVICE),gpu) 1000 65 dcs 3 2000
-
-## Measures how many frames a second a series of two points makes, of 47,000 atoms.
-bench-series: $(BUILD)/tests/bench_series
-	$< 47000 2 64
-
-## Measures how long the placing of 500 ions takes, around a million atoms, on DEVICE.
-bench-ions: $(BUILD)/tests/bench_ions
-	$< $(or $(DEVICE),gpu) 1000000 64000000 500 5
 
 ## Measures the kernels of orbitals and densities, of a basis like C60's, on DEVICE.
 bench-orbital: $(BUILD)/tests/bench_orbital
@@ -506,4 +499,4 @@ clean:
 .DELETE_ON_ERROR:
 FORCE:
 
-.PHONY: FORCE all help pages deps demo-deps fuzz-deps demo lint test check check-all sanitize sanitized asan ubsan tsan oclgrind golden offline fuzz examples bench results bench-launches bench-series error-table python sdist power arm s390x bare matrix install uninstall deb clean
+.PHONY: FORCE all help pages deps demo-deps fuzz-deps demo lint test check check-all sanitize sanitized asan ubsan tsan oclgrind golden offline fuzz examples bench results bench-launches error-table python sdist power arm s390x bare matrix install uninstall deb clean

@@ -18,7 +18,10 @@ typedef struct ley_bench_options {
                           grid, whose libraries are the variants; of MSM, each step of long-range potentials of a
                           box of water, whose steps are the rows; or "frontier": what a map of such a box takes by what
                           it may be off by, each tolerance a row, and direct summation the last one; or "io": files of
-                          atoms and maps, written and read, beside plain ones of the same disk, each a row */
+                          atoms and maps, written and read, beside plain ones of the same disk; or "average":
+                          frames in memory that are averaged, each way a row, beside PMEPot's algorithm in C; or
+                          "series": potential and field frame after frame, on the host, each number of points
+                          a row; or "ions": the steps of placing ions around a box, each a row */
     int64_t n[3];       /* grid of the test problem, 0: by device speed; CUTOFF: 0, it follows from the atoms */
     int64_t points;     /* MDH: a list of so many points rather than the faces of a grid; 0: faces */
     double salt_M;      /* MDH: concentration of a 1:1 salt; 0: no screening */
@@ -69,7 +72,8 @@ typedef struct ley_bench_row {
     const char *exp; /* 2^x recipe; NULL where none is needed */
     const char *specification;
     double evaluations_per_s; /* atom-point pairs per second, in the kernel; median; CUTOFF: pairs within the cutoff;
-                                 FFT: values of the grid, there and back; IO: bytes */
+                                 FFT: values of the grid, there and back; IO: bytes; AVERAGE: charges; IONS: nodes,
+                                 all of them for each ion */
     double spread;            /* (slowest - fastest) / median of the timed launches; not a number where there is one */
     double root_share;    /* of the rate at which the device computes the special functions of a pair: a root, or a root
                              and 2^x */

@@ -692,7 +692,7 @@ static void self_tests_find_faults(void **state)
     unsetenv("LEYDEN_KERNEL_DIR");
 }
 
-/* Memory that a device keeps is larger than what the next average asks for: no more of it is read. */
+/* Memory that a device keeps is larger than what the next average asks for: no more is read. */
 static void an_engine_is_used_again(void **state)
 {
     ley_error error = {0};

@@ -82,7 +82,7 @@ static const option_row bench_options[] = {
      .low = 1,
      .high = INT32_MAX,
      .unset = "by the device's speed",
-     .help = "grid points of the test problem; of cutoff, msm, frontier and lattice they follow from the atoms"},
+     .help = "grid points of the test problem; of cutoff, msm, frontier, lattice and ions they follow from the atoms"},
     {.name = "atoms",
      .kind = OPTION_INTEGER,
      .offset = offsetof(bench_values, atoms),
@@ -600,7 +600,9 @@ const subcommand bench_command = {
         "Of fft, rates are values of the grid there and back per second; libraries are "
         "prepared without what the build cache keeps of them, and again with it. "
         "Of io a row is a file, and rates are bytes of it per second: what was just written is read from the system's "
-        "memory; 'synced' and 'uncached' are plain files that have no help of it.",
+        "memory; 'synced' and 'uncached' are plain files that have no help of it. "
+        "Of average and series, rates are frames per second, from the host's memory; of ions each step is a row, timed "
+        "by the clock.",
     .options = OPTION_BLOCK(bench_options, bench_values, set_defaults),
     .method = method_at,
     .shared = shared,

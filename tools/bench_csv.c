@@ -7,10 +7,10 @@
 static const text_escape escapes[] = {{'"', "\"\""}};
 
 /* Numbers of a row, by their keys in the report. */
-static const char *const keys[] = {"timed",      "median_s",   "spread",      "evaluations_per_s", "root_share",
-                                   "fma_share",  "hit_rate",   "local_share", "memory_share",      "whole_s",
-                                   "kernel_s",   "launches",   "joules",      "papers_s",          "core_s",
-                                   "file_bytes", "plain_share"};
+static const char *const keys[] = {"timed",      "median_s",    "spread",       "evaluations_per_s", "root_share",
+                                   "fma_share",  "hit_rate",    "local_share",  "memory_share",      "whole_s",
+                                   "kernel_s",   "launches",    "joules",       "papers_s",          "core_s",
+                                   "file_bytes", "plain_share", "frames_per_s", "processor_ms"};
 enum { KEYS = sizeof keys / sizeof *keys };
 
 static void put_text(text_file *to, const char *text)

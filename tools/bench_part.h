@@ -13,7 +13,7 @@ typedef struct bench_part {
     ley_bench *bench;
 } bench_part;
 
-enum { BENCH_MOST_PARTS = 16 };
+enum { BENCH_MOST_PARTS = 20 };
 
 typedef struct bench_results {
     const char *level; /* "screen", "full"; NULL: of one kernel */

@@ -59,6 +59,7 @@ typedef enum bench_column {
     SECONDS,
     WHOLE,
     RATE,
+    PROCESSORS,
     LAUNCHES,
     TIMED,
     SPREAD,
@@ -85,13 +86,14 @@ static const struct {
     unsigned not ; /* but for those with this one */
 } columns[] = {[VARIANT] = {"variant", 0},
                [RECIPE] = {"root recipe", BENCH_PAIRS},
-               [SECONDS] = {"kernel s", 0},
+               [SECONDS] = {"kernel s", 0, BENCH_FRAMES},
                [WHOLE] = {"whole s", BENCH_TOLERANCES, 0},
-               [RATE] = {"billion/s", 0, BENCH_STEPS | BENCH_TOLERANCES},
+               [RATE] = {"billion/s", 0, BENCH_STEPS | BENCH_TOLERANCES | BENCH_PHASES},
+               [PROCESSORS] = {"processors, ms a frame", BENCH_FRAMES, 0},
                [LAUNCHES] = {"launches", BENCH_STEPS | BENCH_TOLERANCES, 0},
                [TIMED] = {"timed", 0},
                [SPREAD] = {"spread %", 0},
-               [RATIO] = {"to", 0, BENCH_STEPS | BENCH_TOLERANCES | BENCH_FILES},
+               [RATIO] = {"to", 0, BENCH_STEPS | BENCH_TOLERANCES | BENCH_FILES | BENCH_FRAMES | BENCH_PHASES},
                [HITS] = {"hits %", BENCH_HITS},
                [ROOTS] = {"% of root limit", BENCH_PAIRS},
                [MULTIPLY_ADDS] = {"% of FMA limit", BENCH_PAIRS | BENCH_FMA | BENCH_STEPS | BENCH_TOLERANCES, 0},
@@ -104,7 +106,7 @@ static const struct {
                [ERROR] = {"relative RMS", 0},
                [COLD] = {"prepared s", BENCH_TRANSFORMS},
                [WARM] = {"again s", BENCH_TRANSFORMS},
-               [PLAN] = {"what was taken", BENCH_TOLERANCES | BENCH_FILES, 0}};
+               [PLAN] = {"what was taken", BENCH_TOLERANCES | BENCH_FILES | BENCH_FRAMES | BENCH_PHASES, 0}};
 _Static_assert(sizeof columns / sizeof *columns == COLUMN_COUNT, "a heading for each column");
 
 /* A table of a device's variants, and where its columns are. */
@@ -138,6 +140,16 @@ static bool are_files(const bench_row *method)
     return (method->columns & BENCH_FILES) != 0;
 }
 
+static bool are_frames(const bench_row *method)
+{
+    return (method->columns & BENCH_FRAMES) != 0;
+}
+
+static bool are_phases(const bench_row *method)
+{
+    return (method->columns & BENCH_PHASES) != 0;
+}
+
 static short_text heading_text(const bench_table *table, bench_column c)
 {
     const bool has_exps = table->device->exps_per_s > 0;
@@ -149,6 +161,10 @@ static short_text heading_text(const bench_table *table, bench_column c)
         return text_of("%s", c == VARIANT ? "tolerance" : "% of arithmetic");
     if (are_files(table->method) && (c == VARIANT || c == SECONDS || c == RATE || c == PLAN))
         return text_of("%s", c == VARIANT ? "what" : c == SECONDS ? "seconds" : c == RATE ? "GB/s" : "file");
+    if (are_frames(table->method) && (c == VARIANT || c == RATE))
+        return text_of("%s", c == VARIANT ? "what" : "frames/s");
+    if (are_phases(table->method) && (c == VARIANT || c == SECONDS))
+        return text_of("%s", c == VARIANT ? "step" : "seconds");
     if (has_exps && c == RECIPE)
         return text_of("recipes");
     if (has_exps && c == ROOTS)
@@ -273,7 +289,10 @@ static void add_row(bench_table *table, const ley_bench_row *row, double first_r
     const bool is_timed = row->run_count > 0;
     const double launches = ley_bench_row_figure(row, "launches");
     add_times(table, row);
-    set(table, RATE, rate_text(row->evaluations_per_s).s);
+    set(table, RATE,
+        are_frames(table->method) ? seconds_of(ley_bench_row_figure(row, "frames_per_s"), "").s
+                                  : rate_text(row->evaluations_per_s).s);
+    set(table, PROCESSORS, seconds_of(ley_bench_row_figure(row, "processor_ms"), "").s);
     set(table, LAUNCHES, launches > 0 ? text_of("%.0f", launches).s : "-");
     set(table, RATIO, ratio_text(row->evaluations_per_s, first_rate).s);
     set(table, HITS, bench_percent_text(ley_bench_row_figure(row, "hit_rate")).s);
@@ -319,7 +338,7 @@ static void print_variants(const bench_row *method, const ley_bench_device *devi
     if (are_tolerances(method))
         puts("kernel s: all kernels; whole s: from atoms in memory to the map in the host's memory, whose spread is "
              "beside it");
-    else if (are_files(method))
+    else if (are_files(method) || are_frames(method) || are_phases(method))
         puts("seconds and rates are medians of the times that were taken");
     else if (!are_steps(method))
         puts("* what a job takes; seconds and rates are medians of the launches that were timed");

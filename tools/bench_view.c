@@ -64,6 +64,8 @@ static const struct {
 } columns[] = {{"seconds", "median_s", significant},
                {"timed", "timed", counted},
                {"spread %", "spread", per_cent},
+               {"frames/s", "frames_per_s", significant},
+               {"processors, ms a frame", "processor_ms", significant},
                {"billion/s", "evaluations_per_s", billions},
                {"from atoms to map, s", "whole_s", significant},
                {"hits %", "hit_rate", per_cent},
@@ -112,7 +114,7 @@ static void put_row(text_table *table, const json_t *rows, const json_t *row)
 
 text_table bench_view_rows(const json_t *device)
 {
-    static const char alignment[] = "lrrrrrrrrrrrrrrrr";
+    static const char alignment[] = "lrrrrrrrrrrrrrrrrrr";
     const json_t *rows = json_object_get(device, "rows"), *row;
     size_t count = 2, at = 1, i;
     for (size_t c = 0; c < COLUMNS; c++)

@@ -4,6 +4,7 @@
 #include "cancel.h"
 #include "clock.h"
 #include "core/options.h"
+#include "engine/selector.h"
 #include "error.h"
 #include "io/waterbox.h"
 #include "machine.h"
@@ -94,6 +95,17 @@ void bench_put_figure(ley_bench_row *row, const char *name, double value)
 double bench_memory_share(double bytes, double seconds, const ley_bench_device *limits)
 {
     return seconds > 0 && limits->memory_bytes_per_s > 0 ? bytes / limits->memory_bytes_per_s / seconds : 0;
+}
+
+ley_status bench_open(const worker *w, ley_engine **engine, ley_error *error)
+{
+    char selector[64];
+    const dev_list *list = &w->engine->list;
+    size_t device = 0;
+    while (device + 1 < list->count && &list->infos[device] != w->info)
+        device++;
+    selector_of(list, device, selector, sizeof selector);
+    return ley_engine_create(selector, engine, error);
 }
 
 /* More launches, until a counter has gone on for long enough: only theirs are counted. */

@@ -122,6 +122,9 @@ bool bench_cancelled(const ley_bench_options *options);
 /* Whether a box of water has that many atoms. */
 ley_status bench_check_box(const ley_engine *engine, const ley_bench_options *options, ley_error *error);
 
+/* An engine of this device alone, for what opens devices by itself. */
+ley_status bench_open(const worker *w, ley_engine **engine, ley_error *error);
+
 /* Joules of one of `runs` launches, between what a counter said and what it says now; not a number
  * where there is none, or that cannot be. */
 double bench_joules(energy_counter *counter, double before_J, double seconds, size_t runs);

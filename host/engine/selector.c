@@ -78,6 +78,11 @@ static size_t number_on_path(const dev_list *list, size_t device)
     return number;
 }
 
+void selector_of(const dev_list *list, size_t device, char *text, size_t size)
+{
+    snprintf(text, size, "%s:%zu", list->infos[device].backend->name, number_on_path(list, device));
+}
+
 static bool matches(const dev_list *list, size_t device, const char *word)
 {
     const dev_info *info = &list->infos[device];

@@ -12,6 +12,9 @@
 ley_status selector_choose(const dev_list *list, const char *selector, size_t *chosen, size_t *count, size_t *joining,
                            discovered *first, ley_error *error);
 
+/* What selects this device of the list and no other: "cuda:0". */
+void selector_of(const dev_list *list, size_t device, char *text, size_t size);
+
 /* Whether this machine had no device when somebody asked for one. */
 bool selector_found_none(void);
 

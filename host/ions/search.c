@@ -17,14 +17,7 @@ static const double most_pairs = 2e9;
 /* Energies are equal that differ by the rounding of double sums. Floats: of a sum. */
 static const double equal = 1e-12, float_rounding = 1.2e-7;
 
-/* ---- For benchmarks and tests ---------------------------------------------------------------- */
-
-static bool is_plain;
-
-void search_be_plain(bool plain)
-{
-    is_plain = plain;
-}
+/* ---- For tests ----------------------------------------------------------------------------------- */
 
 static double assumed_delta = -1;
 static int begun;
@@ -174,7 +167,7 @@ static bool is_empty(const search *s, int64_t b)
 static size_t choose_bricks(search *s, double limit)
 {
     size_t count = 0;
-    const size_t all = bounds_up_to(&s->bounds, is_plain ? INFINITY : limit, s->chosen);
+    const size_t all = bounds_up_to(&s->bounds, limit, s->chosen);
     for (size_t i = 0; i < all; i++)
         if (s->versions[s->chosen[i]] != s->version && !is_empty(s, s->chosen[i]))
             s->chosen[count++] = s->chosen[i];
@@ -200,8 +193,7 @@ static ley_status bring_up(search *s, double charge_e, double wanted, double *be
     ley_status status = LEY_OK;
     bounds_find(&s->bounds, charge_e);
     if (s->fresh_count == 0)
-        status =
-            update(s, is_plain ? choose_bricks(s, INFINITY) : bounds_first(&s->bounds, FIRST_BRICKS, s->chosen), error);
+        status = update(s, bounds_first(&s->bounds, FIRST_BRICKS, s->chosen), error);
     while (status == LEY_OK) {
         *best = best_of_map(s, charge_e);
         const size_t count = choose_bricks(s, fmax(wanted, *best + 2 * s->delta));

@@ -64,7 +64,4 @@ size_t search_choice(int64_t seed, size_t ion, size_t count);
 void search_assume(double delta);
 int search_begun(void);
 
-/* For benchmarks: from now on every brick is brought up to date for every ion. */
-void search_be_plain(bool plain);
-
 #endif
