@@ -4,9 +4,13 @@
 #include "support.h"
 
 #include "average/frame_potential.h"
+#include "average/problem.h"
 #include "average/spread_kernel.h"
+#include "average/state.h"
+#include "average/sums.h"
 #include "dev_kernel.h"
 #include "engine/engine.h"
+#include "memory.h"
 
 #include <complex.h>
 
@@ -522,6 +526,73 @@ static void cancelled_additions_keep_what_was_added(void **state)
     free(w);
 }
 
+/* ---- Memory ---------------------------------------------------------------------------------- */
+
+/* Of a mesh that is finer than needed, so that its memory is asked for. */
+static ley_average *large_average(const walk *w, int64_t block_frames)
+{
+    enum { EDGE = 168 };
+    ley_error error = {0};
+    ley_average_options o = options_of(2);
+    o.n[0] = o.n[1] = o.n[2] = EDGE;
+    o.block_frames = block_frames;
+    o.verify_every = 0;
+    ley_average *a = average_of(w, &o);
+    assert_ok(problem_fix(&a->problem, w->cell_A[0], &error));
+    a->problem.mesh.n[0] = a->problem.mesh.n[1] = a->problem.mesh.n[2] = EDGE;
+    return a;
+}
+
+static void no_memory_is_told(void **state)
+{
+    (void)state;
+    ley_error error = {0};
+    walk *w = walk_make(60, 3, 0, 61);
+    ley_average *a = large_average(w, 1);
+    memory_pretend(0);
+    ley_status status = LEY_OK;
+    for (int f = 0; f < 3 && status == LEY_OK; f++)
+        status = ley_average_add(a, 1, frame_of(w, f), w->cell_A[f], &error);
+    if (status == LEY_OK)
+        status = ley_average_finish(a, &(ley_average_totals){0}, &error);
+    assert_int_equal(status, LEY_ERROR_MEMORY);
+    assert_non_null(strstr(error.message, "memory"));
+    memory_pretend(-1);
+    ley_average_destroy(a);
+    free(w);
+}
+
+/* Frames whose sums fail on the way, and are added once more, count once. */
+static void sums_that_fail_are_what_they_were(void **state)
+{
+    (void)state;
+    ley_error error = {0};
+    walk *w = walk_make(60, 1, 0, 62);
+    ley_average *a = large_average(w, 2);
+    const size_t nodes = sums_nodes(&a->problem);
+    int64_t *charge = malloc(nodes * sizeof *charge), frames = 0;
+    double *value = malloc(nodes * sizeof *value);
+    for (size_t i = 0; i < nodes; i++)
+        charge[i] = (int64_t)(i % 7) * 1000003 - 3000000;
+    part_sums part = {.frames = 1, .charge = charge};
+    assert_ok(sums_add(a, &part, &error));
+    part.first = 1;
+    memory_pretend(0);
+    assert_error(sums_add(a, &part, &error), LEY_ERROR_MEMORY, "memory");
+    memory_pretend(-1);
+    assert_ok(sums_add(a, &part, &error));
+    assert_ok(sums_values(a, SUMS_CHARGE, value, &frames, &error));
+    assert_int_equal(frames, 2);
+    assert_int_equal(a->blocks.count, 1);
+    assert_null(a->open);
+    for (size_t i = 0; i < nodes; i++)
+        assert_true(value[i] == ldexp(2 * (double)charge[i], -a->problem.exponent));
+    ley_average_destroy(a);
+    free(charge);
+    free(value);
+    free(w);
+}
+
 /* ---- PMEPot ---------------------------------------------------------------------------------- */
 
 /* Its algorithm, step by step, by plain sums: order 4, squared factors, the first frame's cell. */
@@ -665,6 +736,6 @@ int main(void)
                      deviations_are_those_of_the_formula, bare_charges_have_whole_potentials,
                      profiles_are_plane_means_and_integrals, runs_make_the_same_bytes,
                      checkpoints_of_others_are_refused, bad_frames_are_named_and_left_out,
-                     options_out_of_range_are_refused, cancelled_additions_keep_what_was_added, pmepot_is_reproduced,
-                     self_tests_find_faults);
+                     options_out_of_range_are_refused, cancelled_additions_keep_what_was_added, no_memory_is_told,
+                     sums_that_fail_are_what_they_were, pmepot_is_reproduced, self_tests_find_faults);
 }

@@ -18,8 +18,9 @@ typedef struct density {
 ley_status density_create(size_t nodes, density *made, ley_error *error);
 void density_destroy(density *d);
 
-/* Adds to each node; on all cores. */
+/* Adds to each node, or takes that away again; on all cores. */
 void density_add(density *d, const int64_t *part);
+void density_take(density *d, const int64_t *part);
 void density_add_all(density *d, const density *other);
 
 /* value[nodes] = d factor. */
