@@ -74,12 +74,17 @@ static ley_status upload_window(spreader *s, arena *memory, ley_error *error)
     return arena_upload(memory, by_power, sizeof by_power, &s->window.buffer, error);
 }
 
-/* A part for each of the processor's cores, as many as there is room for. */
-static ley_status make_parts(spreader *s, bool alone, arena *memory, command_sequence *w, ley_error *error)
+/* A part for each of a processor's cores; cards have none. */
+static int parts_of(const dev_info *info)
+{
+    return !is_alone(info) ? 0 : info->compute_units < 1 ? 1 : info->compute_units;
+}
+
+/* As many parts as there is room for, `most` of them. */
+static ley_status make_parts(spreader *s, int most, arena *memory, command_sequence *w, ley_error *error)
 {
     const double bytes = sizeof(float) * (double)part_floats(&s->mesh);
-    const int units = memory->device->info->compute_units;
-    s->parts = alone ? (units < 1 ? 1 : units) : 0;
+    s->parts = most;
     while (s->parts > 1 && bytes * s->parts > (double)arena_largest(memory))
         s->parts--;
     const size_t size = s->parts == 0 ? sizeof(float) : (size_t)s->parts * (size_t)bytes;
@@ -105,7 +110,7 @@ ley_status spreader_create(spreader *made, arena *memory, const average_mesh *me
         status = upload_window(made, memory, error);
     if (status == LEY_OK)
         status = arena_upload(memory, charge, atoms * sizeof *charge, &made->charges.buffer, error);
-    return status == LEY_OK ? make_parts(made, is_alone(device->info), memory, w, error) : status;
+    return status == LEY_OK ? make_parts(made, parts_of(device->info), memory, w, error) : status;
 }
 
 void spreader_destroy(spreader *s)
@@ -156,8 +161,9 @@ void spreader_launch(const spreader *s, command_sequence *w, buffer_of_float pos
 
 /* ---- Known answer ---------------------------------------------------------------------------- */
 
-/* Frames of a skewed cell, atoms also many cells away; the second frame of them and the third. */
-enum { TRIAL_ATOMS = 700, TRIAL_FRAMES = 4, TRIAL_FIRST = 1, TRIAL_DONE = 2 };
+/* Frames of a skewed cell, atoms also many cells away; all but the first one are done. Two
+ * work-items that share them have half of one each; the last group of atoms is not whole. */
+enum { TRIAL_ATOMS = 701, TRIAL_FRAMES = 4, TRIAL_FIRST = 1, TRIAL_DONE = 3, TRIAL_PARTS = 2 };
 
 typedef struct trial {
     arena arena;
@@ -203,7 +209,7 @@ static ley_status make_buffers(trial *t, bool alone, ley_error *error)
     if (status == LEY_OK)
         status = upload_window(&t->s, a, error);
     if (status == LEY_OK)
-        status = make_parts(&t->s, alone, a, &t->sequence, error);
+        status = make_parts(&t->s, alone ? TRIAL_PARTS : 0, a, &t->sequence, error);
     if (status == LEY_OK)
         status = arena_buffer(a, bytes, DEV_READ_WRITE, &t->sums.buffer, error);
     if (status == LEY_OK)
@@ -252,7 +258,7 @@ static void spread_on_host(trial *t, int first, int frames)
         host_spread_frame(&t->s.mesh, &t->places[f], TRIAL_ATOMS, t->position_A[f][0], charge, t->right);
 }
 
-/* Adds two frames to what is there already. */
+/* Adds frames to what is there already. */
 static ley_status run_spread(trial *t, const dev_kernel *built, ley_error *error)
 {
     density_spread_arguments a = {.kind = &density_spread_kind,
