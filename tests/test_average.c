@@ -10,6 +10,7 @@
 #include "average/sums.h"
 #include "dev_kernel.h"
 #include "engine/engine.h"
+#include "io/atoms_file.h"
 #include "memory.h"
 
 #include <complex.h>
@@ -77,6 +78,12 @@ static void check_mean(double sigma_A, double tolerance, const int64_t n[3], dou
                   totals.expected_error);
     assert_true(off <= tolerance);
     assert_true(isnan(totals.cell_difference) == (wobble == 0));
+    for (int d = 0; d < 3; d++) {
+        double first_A = 0;
+        for (int axis = 0; axis < 3; axis++)
+            first_A += o.origin[axis] * mean_cell_A[3 * axis + d];
+        assert_true(fabs(ley_map_grid(map)->origin_A[d] - first_A) < 1e-9);
+    }
     for (int k = 0; k < 9; k++)
         assert_true(fabs(totals.cell_A[k / 3][k % 3] - mean_cell_A[k]) < 1e-9);
     ley_map_destroy(map);
@@ -429,6 +436,23 @@ static void checkpoints_of_others_are_refused(void **state)
         bytes[at] ^= fault < 2 ? 1 : 0;
         assert_error(ley_average_load(b, other, &error), LEY_ERROR_INPUT, "checksum");
     }
+    const size_t samples = 6, at = size - 8 - samples * (51 * 12 + 4 + 72) - 8; /* how many there are */
+    int64_t count;
+    ley_checksum sum;
+    memcpy(&count, bytes + at, 8);
+    assert_int_equal(count, samples);
+    count = 17;
+    memcpy(bytes + at, &count, 8);
+    ley_checksum_start(&sum);
+    ley_checksum_add(&sum, bytes, size / 8 - 1);
+    const uint64_t last = ley_checksum_end(&sum);
+    memcpy(bytes + size - 8, &last, 8);
+    f = fopen(other, "wb");
+    fwrite(bytes, 1, size, f);
+    fclose(f);
+    assert_error(ley_average_load(b, other, &error), LEY_ERROR_INPUT, "damaged: a count of 17");
+    ley_average_destroy(b);
+    b = average_of(w, &o);
     assert_ok(ley_average_load(b, path, &error));
     ley_average_destroy(a);
     ley_average_destroy(b);
@@ -593,6 +617,32 @@ static void sums_that_fail_are_what_they_were(void **state)
     free(w);
 }
 
+/* Whichever block is done first. */
+static void blocks_are_in_order(void **state)
+{
+    (void)state;
+    static const int64_t order[] = {2, 0, 1};
+    ley_error error = {0};
+    walk *w = walk_make(60, 1, 0, 63);
+    ley_average_options o = options_of(2);
+    o.block_frames = 1;
+    ley_average *a = average_of(w, &o);
+    assert_ok(problem_fix(&a->problem, w->cell_A[0], &error));
+    const size_t nodes = sums_nodes(&a->problem), planes = sums_plane_count(&a->problem.mesh);
+    int64_t *charge = calloc(nodes, sizeof *charge);
+    for (int i = 0; i < 3; i++) {
+        charge[0] = (order[i] + 1) << 30;
+        assert_ok(sums_add(a, &(part_sums){.first = order[i], .frames = 1, .charge = charge}, &error));
+    }
+    for (int64_t b = 0; b < 3; b++) {
+        assert_int_equal(a->blocks.number[b], b);
+        assert_true(a->blocks.planes[(size_t)b * planes] == ldexp((double)(b + 1), 30 - a->problem.exponent));
+    }
+    ley_average_destroy(a);
+    free(charge);
+    free(w);
+}
+
 /* ---- PMEPot ---------------------------------------------------------------------------------- */
 
 /* Its algorithm, step by step, by plain sums: order 4, squared factors, the first frame's cell. */
@@ -749,10 +799,10 @@ static void self_tests_find_faults(void **state)
 
 int main(void)
 {
-    return RUN_GROUP(SUPPORT_GROUP(.name = "averages", .opened = &engine), means_are_those_of_the_formula,
-                     deviations_are_those_of_the_formula, bare_charges_have_whole_potentials,
-                     profiles_are_plane_means_and_integrals, runs_make_the_same_bytes,
-                     checkpoints_of_others_are_refused, bad_frames_are_named_and_left_out,
-                     options_out_of_range_are_refused, cancelled_additions_keep_what_was_added, no_memory_is_told,
-                     sums_that_fail_are_what_they_were, pmepot_is_reproduced, self_tests_find_faults);
+    return RUN_GROUP(
+        SUPPORT_GROUP(.name = "averages", .opened = &engine), means_are_those_of_the_formula,
+        deviations_are_those_of_the_formula, bare_charges_have_whole_potentials, profiles_are_plane_means_and_integrals,
+        runs_make_the_same_bytes, checkpoints_of_others_are_refused, bad_frames_are_named_and_left_out,
+        options_out_of_range_are_refused, cancelled_additions_keep_what_was_added, no_memory_is_told,
+        sums_that_fail_are_what_they_were, blocks_are_in_order, pmepot_is_reproduced, self_tests_find_faults);
 }
