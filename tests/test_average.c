@@ -415,6 +415,11 @@ static void checkpoints_of_others_are_refused(void **state)
     assert_error(ley_average_load(a, path, &error), LEY_ERROR_INPUT, "`smooth_A`: 2, not 2.5");
     ley_average_destroy(a);
     o.smooth_A = 2;
+    o.deviation = true;
+    a = average_of(w, &o);
+    assert_error(ley_average_load(a, path, &error), LEY_ERROR_INPUT, "another `deviation`: 0, not 1");
+    ley_average_destroy(a);
+    o.deviation = false;
     w->charge_e[7] += 0.01;
     a = average_of(w, &o);
     assert_error(ley_average_load(a, path, &error), LEY_ERROR_INPUT, "other charges");

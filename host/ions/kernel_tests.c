@@ -76,8 +76,8 @@ static ley_status compare(const trial *t, const float *found, double share, ley_
 
 /* ---- ions_mask ------------------------------------------------------------------------------- */
 
-/* Some spheres reach beyond the grid; one is beyond it, where the next row of bricks would begin; of
- * the one before, the last rows count along both axes. */
+/* Some spheres reach beyond the grid; one is beyond it, where the next row of bricks would
+ * begin. */
 static const float places[PLACES][4] = {{3.25f, 4.5f, 30.75f}, {-1.5f, 19.25f, 2.0f}, {16.0f, 15.5f, 16.25f},
                                         {36.75f, 0.5f, 33.0f}, {20.5f, 9.75f, 8.75f}, {49.5f, 2.5f, 5.0f}};
 
@@ -117,8 +117,8 @@ ley_status ions_test_mask(const dev_kernel *kernel, void *context, ley_error *er
 /* ---- ions_bricks ----------------------------------------------------------------------------- */
 
 /* Within the grid, at its edge, an image beyond it that only leaves out nodes, and an ion that
- * leaves out none, not even its own. No node is as far away as their radii, so that rounding decides
- * nothing. */
+ * leaves out none, not even its own. No node is as far away as their radii, so that rounding
+ * decides nothing. */
 static const ions_effect effects[EFFECTS] = {{{5, 6, 7}, 40, 15.4987f, {0}},
                                              {{20, 10, 20}, -24, 8.5013f, {0}},
                                              {{-3, 19, 34}, 0, 24.5013f, {0}},
@@ -126,8 +126,8 @@ static const ions_effect effects[EFFECTS] = {{{5, 6, 7}, 40, 15.4987f, {0}},
                                              {{12, 3, 29}, 16, 0, {0}}};
 
 /* Nodes of each brick that have its least and its largest values, which effects do not change: two
- * each, of which the first one counts, in columns whose order is another one; and a brick whose last
- * node has the largest. */
+ * each, of which the first one counts, in columns whose order is another one; and a brick whose
+ * last node has the largest. */
 static void put_extremes(trial *t)
 {
     static const struct {
