@@ -5,9 +5,14 @@
 
 #include "average/density.h"
 #include "average/frame_potential.h"
+#include "average/problem.h"
 #include "average/spread_kernel.h"
+#include "average/state.h"
+#include "average/sums.h"
 #include "dev_kernel.h"
 #include "engine/engine.h"
+#include "io/atoms_file.h"
+#include "memory.h"
 
 #include <complex.h>
 
@@ -75,6 +80,12 @@ static void check_mean(double sigma_A, double tolerance, const int64_t n[3], dou
                   totals.expected_error);
     assert_true(off <= tolerance);
     assert_true(isnan(totals.cell_difference) == (wobble == 0));
+    for (int d = 0; d < 3; d++) {
+        double first_A = 0;
+        for (int axis = 0; axis < 3; axis++)
+            first_A += o.origin[axis] * mean_cell_A[3 * axis + d];
+        assert_true(fabs(ley_map_grid(map)->origin_A[d] - first_A) < 1e-9);
+    }
     for (int k = 0; k < 9; k++)
         assert_true(fabs(totals.cell_A[k / 3][k % 3] - mean_cell_A[k]) < 1e-9);
     ley_map_destroy(map);
@@ -437,6 +448,11 @@ static void checkpoints_of_others_are_refused(void **state)
     assert_error(ley_average_load(a, path, &error), LEY_ERROR_INPUT, "`smooth_A`: 2, not 2.5");
     ley_average_destroy(a);
     o.smooth_A = 2;
+    o.deviation = true;
+    a = average_of(w, &o);
+    assert_error(ley_average_load(a, path, &error), LEY_ERROR_INPUT, "another `deviation`: 0, not 1");
+    ley_average_destroy(a);
+    o.deviation = false;
     w->charge_e[7] += 0.01;
     a = average_of(w, &o);
     assert_error(ley_average_load(a, path, &error), LEY_ERROR_INPUT, "other charges");
@@ -458,6 +474,23 @@ static void checkpoints_of_others_are_refused(void **state)
         bytes[at] ^= fault < 2 ? 1 : 0;
         assert_error(ley_average_load(b, other, &error), LEY_ERROR_INPUT, "checksum");
     }
+    const size_t samples = 6, at = size - 8 - samples * (51 * 12 + 4 + 72) - 8; /* how many there are */
+    int64_t count;
+    ley_checksum sum;
+    memcpy(&count, bytes + at, 8);
+    assert_int_equal(count, samples);
+    count = 17;
+    memcpy(bytes + at, &count, 8);
+    ley_checksum_start(&sum);
+    ley_checksum_add(&sum, bytes, size / 8 - 1);
+    const uint64_t last = ley_checksum_end(&sum);
+    memcpy(bytes + size - 8, &last, 8);
+    f = fopen(other, "wb");
+    fwrite(bytes, 1, size, f);
+    fclose(f);
+    assert_error(ley_average_load(b, other, &error), LEY_ERROR_INPUT, "damaged: a count of 17");
+    ley_average_destroy(b);
+    b = average_of(w, &o);
     assert_ok(ley_average_load(b, path, &error));
     ley_average_destroy(a);
     ley_average_destroy(b);
@@ -555,6 +588,99 @@ static void cancelled_additions_keep_what_was_added(void **state)
     free(w);
 }
 
+/* ---- Memory ---------------------------------------------------------------------------------- */
+
+/* Of a mesh that is finer than needed, so that its memory is asked for. */
+static ley_average *large_average(const walk *w, int64_t block_frames)
+{
+    enum { EDGE = 168 };
+    ley_error error = {0};
+    ley_average_options o = options_of(2);
+    o.n[0] = o.n[1] = o.n[2] = EDGE;
+    o.block_frames = block_frames;
+    o.verify_every = 0;
+    ley_average *a = average_of(w, &o);
+    assert_ok(problem_fix(&a->problem, w->cell_A[0], &error));
+    a->problem.mesh.n[0] = a->problem.mesh.n[1] = a->problem.mesh.n[2] = EDGE;
+    return a;
+}
+
+static void no_memory_is_told(void **state)
+{
+    (void)state;
+    ley_error error = {0};
+    walk *w = walk_make(60, 3, 0, 61);
+    ley_average *a = large_average(w, 1);
+    memory_pretend(0);
+    ley_status status = LEY_OK;
+    for (int f = 0; f < 3 && status == LEY_OK; f++)
+        status = ley_average_add(a, 1, frame_of(w, f), w->cell_A[f], &error);
+    if (status == LEY_OK)
+        status = ley_average_finish(a, &(ley_average_totals){0}, &error);
+    assert_int_equal(status, LEY_ERROR_MEMORY);
+    assert_non_null(strstr(error.message, "memory"));
+    memory_pretend(-1);
+    ley_average_destroy(a);
+    free(w);
+}
+
+/* Frames whose sums fail on the way, and are added once more, count once. */
+static void sums_that_fail_are_what_they_were(void **state)
+{
+    (void)state;
+    ley_error error = {0};
+    walk *w = walk_make(60, 1, 0, 62);
+    ley_average *a = large_average(w, 2);
+    const size_t nodes = sums_nodes(&a->problem);
+    int64_t *charge = malloc(nodes * sizeof *charge), frames = 0;
+    double *value = malloc(nodes * sizeof *value);
+    for (size_t i = 0; i < nodes; i++)
+        charge[i] = (int64_t)(i % 7) * 1000003 - 3000000;
+    part_sums part = {.frames = 1, .charge = charge};
+    assert_ok(sums_add(a, &part, &error));
+    part.first = 1;
+    memory_pretend(0);
+    assert_error(sums_add(a, &part, &error), LEY_ERROR_MEMORY, "memory");
+    memory_pretend(-1);
+    assert_ok(sums_add(a, &part, &error));
+    assert_ok(sums_values(a, SUMS_CHARGE, value, &frames, &error));
+    assert_int_equal(frames, 2);
+    assert_int_equal(a->blocks.count, 1);
+    assert_null(a->open);
+    for (size_t i = 0; i < nodes; i++)
+        assert_true(value[i] == ldexp(2 * (double)charge[i], -a->problem.exponent));
+    ley_average_destroy(a);
+    free(charge);
+    free(value);
+    free(w);
+}
+
+/* Whichever block is done first. */
+static void blocks_are_in_order(void **state)
+{
+    (void)state;
+    static const int64_t order[] = {2, 0, 1};
+    ley_error error = {0};
+    walk *w = walk_make(60, 1, 0, 63);
+    ley_average_options o = options_of(2);
+    o.block_frames = 1;
+    ley_average *a = average_of(w, &o);
+    assert_ok(problem_fix(&a->problem, w->cell_A[0], &error));
+    const size_t nodes = sums_nodes(&a->problem), planes = sums_plane_count(&a->problem.mesh);
+    int64_t *charge = calloc(nodes, sizeof *charge);
+    for (int i = 0; i < 3; i++) {
+        charge[0] = (order[i] + 1) << 30;
+        assert_ok(sums_add(a, &(part_sums){.first = order[i], .frames = 1, .charge = charge}, &error));
+    }
+    for (int64_t b = 0; b < 3; b++) {
+        assert_int_equal(a->blocks.number[b], b);
+        assert_true(a->blocks.planes[(size_t)b * planes] == ldexp((double)(b + 1), 30 - a->problem.exponent));
+    }
+    ley_average_destroy(a);
+    free(charge);
+    free(w);
+}
+
 /* ---- PMEPot ---------------------------------------------------------------------------------- */
 
 /* Its algorithm, step by step, by plain sums: order 4, squared factors, the first frame's cell. */
@@ -635,10 +761,12 @@ static void pmepot_is_reproduced(void **state)
 typedef struct planted {
     const kernel_kind *kind;
     const char *from, *to;
+    const char *of; /* in the names of specifications that have it; NULL: those for this device */
 } planted;
 
 typedef struct look {
     const kernel_kind *kind;
+    const char *of;
     int right, seen;
 } look;
 
@@ -647,6 +775,8 @@ static void build(void *context, const char *name, const void *spec)
     look *k = context;
     ley_error error = {0};
     dev_kernel kernel;
+    if (k->of != NULL && strstr(name, k->of) == NULL)
+        return;
     const ley_status status = kernel_create_anew(engine->workers[0].device, k->kind, spec, true, NULL, &kernel, &error);
     if (status == LEY_OK)
         kernel_destroy(&kernel);
@@ -681,11 +811,24 @@ static void self_tests_find_faults(void **state)
         {&potential_sums_kind, "gm_beyond[0] = 1;", ""},
         {&potential_sums_kind, "phi * phi * square_scale", "phi * square_scale"},
         {&potential_sums_kind, "i >= (size_t)points", "i > (size_t)points"},
+        {&potential_sums_kind, "fabs(phi) <= most", "phi <= most"},
+        {&potential_sums_kind, "fabs(phi) <= most", "fabs(phi) <= 1000 * most"},
+        {&potential_sums_kind, "gm_sum + i) +=", "gm_sum + i) ="},
+        {&potential_sums_kind, "gm_square + i) +=", "gm_square + i) ="},
+        {&density_fold_kind, "m_x <= mesh.x / 2", "m_x < mesh.x / 2"},
+        {&density_fold_kind, "m_y += points.y", "m_y += 2 * points.y"},
+        {&density_fold_kind, "fabs(span)", "span"},
+        {&density_fold_kind, "|| -2 * m_x == mesh.x", ""},
+        {&density_spread_kind, "int number = (int)(all * part / parts % n_atoms)", "int number = 0"},
+        {&density_spread_kind, "frame++;", ""},
+        {&density_spread_kind, "(first + own >= n_atoms)", "(first + own > n_atoms)", "group"},
+        {&density_spread_kind, "z + 1 == mesh.z ? 0", "z + 1 == mesh.z ? 1", "group"},
+        {&density_spread_kind, "gm_charges[number] : 1", "gm_charges[first] : 1", "group"},
     };
     for (size_t i = 0; i < sizeof faults / sizeof *faults; i++) {
-        look k = {.kind = faults[i].kind};
+        look k = {.kind = faults[i].kind, .of = faults[i].of};
         support_plant_fault(faults[i].kind->name, faults[i].from, faults[i].to);
-        kernel_specs(faults[i].kind, engine->workers[0].info, KERNEL_FEW, build, &k);
+        kernel_specs(faults[i].kind, engine->workers[0].info, k.of == NULL ? KERNEL_FEW : KERNEL_ALL, build, &k);
         if (k.seen == 0 || k.right > 0)
             fail_msg("%s: '%s' is planted: %d seen, %d not", faults[i].kind->name, faults[i].from, k.seen, k.right);
     }
@@ -716,9 +859,10 @@ static void an_engine_is_used_again(void **state)
 int main(void)
 {
     return RUN_GROUP(SUPPORT_GROUP(.name = "averages", .opened = &engine), means_are_those_of_the_formula,
-                     an_engine_is_used_again, deviations_are_those_of_the_formula, bare_charges_have_whole_potentials,
-                     floats_are_added_as_integers, profiles_are_plane_means_and_integrals, runs_make_the_same_bytes,
-                     checkpoints_of_others_are_refused, bad_frames_are_named_and_left_out,
-                     options_out_of_range_are_refused, cancelled_additions_keep_what_was_added, pmepot_is_reproduced,
+                     an_engine_is_used_again, floats_are_added_as_integers, deviations_are_those_of_the_formula,
+                     bare_charges_have_whole_potentials, profiles_are_plane_means_and_integrals,
+                     runs_make_the_same_bytes, checkpoints_of_others_are_refused, bad_frames_are_named_and_left_out,
+                     options_out_of_range_are_refused, cancelled_additions_keep_what_was_added, no_memory_is_told,
+                     sums_that_fail_are_what_they_were, blocks_are_in_order, pmepot_is_reproduced,
                      self_tests_find_faults);
 }

@@ -100,9 +100,17 @@ static void fail_with(file *f, ley_status status)
     f->status = f->status == LEY_OK ? status : f->status;
 }
 
+/* A count that there can be: files are read by what they say. */
+static void check_count(file *f, int64_t count, int64_t most)
+{
+    if (f->status == LEY_OK && (count < 0 || count > most))
+        f->status = ley_fail(f->error, LEY_ERROR_INPUT, "%s: damaged: a count of %lld", f->path, (long long)count);
+}
+
 static void pass_frames(file *f, const average_problem *p, frame_sums *s)
 {
     pass(f, &s->frames, WORD);
+    check_count(f, s->frames, INT64_MAX);
     if (f->status == LEY_OK && s->frames > 0)
         fail_with(f, sums_begin(p, s, f->error));
     if (f->status != LEY_OK || s->frames == 0)
@@ -135,6 +143,7 @@ static void pass_blocks(file *f, ley_average *a)
     all_blocks *all = &a->blocks;
     int64_t count = all->count;
     pass(f, &count, WORD);
+    check_count(f, count, INT64_MAX / WORD / (int64_t)sums_plane_count(&a->problem.mesh) / 4);
     while (f->stream != NULL && f->status == LEY_OK && all->capacity < count) {
         all->count = all->capacity;
         fail_with(f, sums_reserve_block(&a->problem, all, f->error));
@@ -159,6 +168,8 @@ static void pass_filling(file *f, ley_average *a)
         head[2] = a->filling->most;
     }
     pass(f, head, sizeof head);
+    check_count(f, head[1], p->chunk_frames);
+    check_count(f, head[2], p->chunk_frames);
     if (f->status != LEY_OK || head[1] == 0)
         return;
     if (f->stream != NULL) {
@@ -186,6 +197,7 @@ static void pass_sample(file *f, ley_average *a)
 {
     int64_t count = a->sample.count;
     pass(f, &count, WORD);
+    check_count(f, count, SAMPLE_MOST);
     for (int64_t i = 0; i < count && f->status == LEY_OK; i++) {
         if (f->stream != NULL && (a->sample.position_A[i] = malloc(a->problem.atoms * 3 * sizeof(float))) == NULL)
             fail_with(f, ley_fail_memory(f->error, a->problem.atoms * 12, "frames"));

@@ -11,11 +11,12 @@
 
 ley_status density_create(size_t nodes, density *made, ley_error *error)
 {
-    *made = (density){.nodes = nodes};
+    *made = (density){.nodes = 0};
     const ley_status status =
         memory_check_one("the sums", 16 * (double)nodes, "a larger smooth_A, or a larger tolerance", error);
     if (status != LEY_OK)
         return status;
+    made->nodes = nodes;
     made->low = parallel_zeros(nodes * sizeof *made->low);
     made->high = parallel_zeros(nodes * sizeof *made->high);
     if (made->low != NULL && made->high != NULL)
@@ -35,6 +36,7 @@ typedef struct addition {
     density *to;
     const density *from;
     const int64_t *part;
+    bool is_less; /* it is taken away */
     const double *value;
     const float *floats;
     const density_scale *by;
@@ -51,8 +53,10 @@ static inline void add_one(density *d, size_t i, uint64_t low, int64_t high)
 static void add_part(void *context, size_t first, size_t last)
 {
     const addition *a = context;
-    for (size_t i = first; i < last; i++)
-        add_one(a->to, i, (uint64_t)a->part[i], a->part[i] < 0 ? -1 : 0);
+    for (size_t i = first; i < last; i++) {
+        const int64_t value = a->is_less ? -a->part[i] : a->part[i];
+        add_one(a->to, i, (uint64_t)value, value < 0 ? -1 : 0);
+    }
 }
 
 static void add_density(void *context, size_t first, size_t last)
@@ -90,11 +94,12 @@ FOR_THIS_CPU static void add_scaled(uint64_t *restrict low, int64_t *restrict hi
                                     size_t count, const density_scale *by)
 {
     const double factor = by->factor, most = by->most, unit = ldexp(1, by->exponent);
-    const bool is_squared = by->is_squared;
+    const bool is_squared = by->is_squared, is_less = by->is_less;
     for (size_t i = 0; i < count; i++) {
         const double all = (double)value[i] * factor, above = all > -most ? all : -most,
                      bounded = above < most ? above : most;
-        const uint64_t part = integer(bounded * (is_squared ? bounded : 1) * unit), sum = low[i] + part;
+        const uint64_t own = integer(bounded * (is_squared ? bounded : 1) * unit), part = is_less ? 0 - own : own,
+                       sum = low[i] + part;
         high[i] += (sum < part ? 1 : 0) - (int64_t)(part >> 63);
         low[i] = sum;
     }
@@ -120,16 +125,32 @@ static void add_square(void *context, size_t first, size_t last)
         add_rounded(a->to, i, a->value[i] * a->value[i] * a->factor);
 }
 
+/* Of a negative number its opposite is taken, whose halves lose no digits when they become
+ * doubles. */
+static inline double value_of(uint64_t low, int64_t high)
+{
+    const bool is_negative = high < 0;
+    const uint64_t least = is_negative ? 0 - low : low,
+                   most = is_negative ? ~(uint64_t)high + (low == 0 ? 1 : 0) : (uint64_t)high;
+    const double magnitude = (double)most * 0x1p64 + (double)least;
+    return is_negative ? -magnitude : magnitude;
+}
+
 static void make_value(void *context, size_t first, size_t last)
 {
     const addition *a = context;
     for (size_t i = first; i < last; i++)
-        a->made[i] = ((double)a->from->high[i] * 0x1p64 + (double)a->from->low[i]) * a->factor;
+        a->made[i] = value_of(a->from->low[i], a->from->high[i]) * a->factor;
 }
 
 void density_add(density *d, const int64_t *part)
 {
     parallel_ranges(d->nodes, add_part, &(addition){.to = d, .part = part});
+}
+
+void density_take(density *d, const int64_t *part)
+{
+    parallel_ranges(d->nodes, add_part, &(addition){.to = d, .part = part, .is_less = true});
 }
 
 void density_add_all(density *d, const density *other)

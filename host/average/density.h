@@ -19,8 +19,9 @@ typedef struct density {
 ley_status density_create(size_t nodes, density *made, ley_error *error);
 void density_destroy(density *d);
 
-/* Adds to each node; on all cores. */
+/* Adds to each node, or takes that away again; on all cores. */
 void density_add(density *d, const int64_t *part);
+void density_take(density *d, const int64_t *part);
 void density_add_all(density *d, const density *other);
 
 /* Adds floats times the factor, no further from 0 than `most`, or the squares of these, in units of
@@ -29,7 +30,7 @@ void density_add_all(density *d, const density *other);
 typedef struct density_scale {
     double factor, most;
     int exponent;
-    bool is_squared;
+    bool is_squared, is_less; /* they are taken away */
 } density_scale;
 void density_add_floats(density *d, const float *value, const density_scale *by);
 

@@ -283,7 +283,12 @@ static ley_status test_floats(const dev_kernel *built, void *context, ley_error 
     return trial_end(t, status);
 }
 
-/* With and without a value that is beyond. */
+/* What is there already counts even among large values. */
+static int64_t sum_before(int i)
+{
+    return (int64_t)i << 44;
+}
+
 static ley_status judge_sums(const trial *t, const float *phi, bool has_beyond, ley_error *error)
 {
     const int64_t *sum = t->back[0]->bytes, *square = t->back[1]->bytes;
@@ -294,27 +299,30 @@ static ley_status judge_sums(const trial *t, const float *phi, bool has_beyond, 
         const bool is_in = i + 1 < TRIAL_VALUES && !(has_beyond && i == BEYOND_AT);
         const double value = is_in ? ldexp((double)phi[i], 40) : 0,
                      squared = is_in ? ldexp((double)phi[i] * (double)phi[i], 38) : 0;
-        if (!(fabs((double)(sum[i] - i) - value) <= SELF_TEST_FLOAT * fabs(value) + 1) ||
-            !(fabs((double)(square[i] - 2 * i) - squared) <= SELF_TEST_FLOAT * fabs(squared) + 1))
+        if (!(fabs((double)(sum[i] - sum_before(i)) - value) <= SELF_TEST_FLOAT * fabs(value) + 1) ||
+            !(fabs((double)(square[i] - 2 * sum_before(i)) - squared) <= SELF_TEST_FLOAT * fabs(squared) + 1))
             return ley_fail(error, LEY_ERROR_WRONG_RESULT, "point %d of %d: the sums are %lld and %lld, not %g and %g",
-                            i, TRIAL_VALUES - 1, (long long)sum[i] - i, (long long)square[i] - 2 * i, value, squared);
+                            i, TRIAL_VALUES - 1, (long long)(sum[i] - sum_before(i)),
+                            (long long)(square[i] - 2 * sum_before(i)), value, squared);
     }
     return LEY_OK;
 }
 
-static ley_status test_sums_with(const dev_kernel *built, bool has_beyond, ley_error *error)
+/* `odd`: a value that is beyond, or not. */
+static ley_status test_sums_with(const dev_kernel *built, float odd, ley_error *error)
 {
     static _Thread_local int64_t sum[TRIAL_VALUES], square[TRIAL_VALUES];
     static _Thread_local float phi[TRIAL_VALUES];
     const int32_t beyond = 0;
+    const bool has_beyond = !(fabsf(odd) <= 11);
     dev_buffer *values = NULL;
     trial *t = trial_begin(built, error);
     if (t == NULL)
         return LEY_ERROR_MEMORY;
     for (int i = 0; i < TRIAL_VALUES; i++) {
-        sum[i] = i;
-        square[i] = 2 * i;
-        phi[i] = has_beyond && i == BEYOND_AT ? NAN : (float)(20 * self_test_fraction(&t->state) - 10);
+        sum[i] = sum_before(i);
+        square[i] = 2 * sum_before(i);
+        phi[i] = i == BEYOND_AT ? odd : (float)(20 * self_test_fraction(&t->state) - 10);
     }
     ley_status status = put(t, 0, sum, sizeof sum, error);
     if (status == LEY_OK)
@@ -339,19 +347,25 @@ static ley_status test_sums_with(const dev_kernel *built, bool has_beyond, ley_e
 static ley_status test_sums(const dev_kernel *built, void *context, ley_error *error)
 {
     (void)context;
-    const ley_status status = test_sums_with(built, false, error);
-    return status == LEY_OK ? test_sums_with(built, true, error) : status;
+    static const float odd[] = {10.5f, NAN, 11.5f, -11.5f};
+    ley_status status = LEY_OK;
+    for (int i = 0; i < 4 && status == LEY_OK; i++)
+        status = test_sums_with(built, odd[i], error);
+    return status;
 }
 
-/* A skewed cell; points are fewer than nodes along x, more along y, as many along z. */
-enum { FOLD_MOST = 14 * 24 * 20 };
-static const int64_t fold_mesh[3] = {22, 12, 10}, fold_points[3] = {9, 26, 10};
+/* A skewed cell; points are fewer than nodes along x, more along y, as many along z; and one whose
+ * vectors are left-handed, with points the other way round. */
+enum { FOLD_MOST = 14 * 24 * 20, FOLDS = 2 };
+static const int64_t fold_mesh[3] = {22, 12, 10}, all_fold_points[FOLDS][3] = {{7, 26, 10}, {25, 5, 4}};
+static const double fold_cells_A[FOLDS][9] = {{14, 1, 0, -2, 19, 3, 1, -4, 12}, {14, 1, 0, 1, -4, 12, -2, 19, 3}};
+static const double fold_half_square = 0.02; /* of waves as long as two nodes something is left */
 
 /* From the formula: each wave of the mesh, half of which is there, is added to the points' one. */
-static void fold_in_doubles(const float (*spectrum)[2], const double rows[3][3], double volume,
+static void fold_in_doubles(const float (*spectrum)[2], const int64_t *p, const double rows[3][3], double volume,
                             const float *const spline[3], double half_square, double (*folded)[2])
 {
-    const int64_t *n = fold_mesh, *p = fold_points;
+    const int64_t *n = fold_mesh;
     int64_t m[3];
     for (m[2] = -n[2] / 2; m[2] <= n[2] / 2; m[2]++)
         for (m[1] = -n[1] / 2; m[1] <= n[1] / 2; m[1]++)
@@ -385,9 +399,10 @@ typedef struct fold_trial {
     double right[FOLD_MOST][2];
 } fold_trial;
 
-static ley_status run_fold(trial *t, const dev_kernel *built, fold_trial *f, ley_error *error)
+static ley_status run_fold(trial *t, const dev_kernel *built, int which, fold_trial *f, ley_error *error)
 {
-    static const double cell_A[9] = {14, 1, 0, -2, 19, 3, 1, -4, 12};
+    const double *cell_A = fold_cells_A[which];
+    const int64_t *fold_points = all_fold_points[which];
     const size_t waves = (size_t)((fold_mesh[0] / 2 + 1) * fold_mesh[1] * fold_mesh[2]),
                  folded = (size_t)((fold_points[0] / 2 + 1) * fold_points[1] * fold_points[2]);
     const float *spline[3] = {f->spline, f->spline + fold_mesh[0] / 2 + 1,
@@ -400,9 +415,9 @@ static ley_status run_fold(trial *t, const dev_kernel *built, fold_trial *f, ley
         f->spectrum[i / 2][i % 2] = (float)(self_test_fraction(&t->state) - 0.5);
     for (int i = 0; i < 3 * 32; i++)
         f->spline[i] = (float)(1 + self_test_fraction(&t->state));
-    fold_in_doubles((const float(*)[2])f->spectrum, (const double(*)[3])place.along,
-                    place_reciprocal(cell_A, reciprocal), spline, 0.4, f->right);
-    density_fold_arguments a = {.kind = &density_fold_kind, .frame = 1, .half_square = 0.4};
+    fold_in_doubles((const float(*)[2])f->spectrum, fold_points, (const double(*)[3])place.along,
+                    place_reciprocal(cell_A, reciprocal), spline, fold_half_square, f->right);
+    density_fold_arguments a = {.kind = &density_fold_kind, .frame = 1, .half_square = fold_half_square};
     ley_status status = put(t, 0, f->found, folded * sizeof *f->found, error);
     if (status == LEY_OK)
         status = arena_upload(&t->arena, f->spectrum, waves * sizeof *f->spectrum, &a.gm_spectrum.buffer, error);
@@ -426,14 +441,22 @@ static ley_status run_fold(trial *t, const dev_kernel *built, fold_trial *f, ley
     return status;
 }
 
-static ley_status test_fold(const dev_kernel *built, void *context, ley_error *error)
+static ley_status test_fold_with(const dev_kernel *built, int which, ley_error *error)
 {
     fold_trial *f = calloc(1, sizeof *f);
     trial *t = f != NULL ? trial_begin(built, error) : NULL;
-    (void)context;
-    const ley_status status =
-        t != NULL ? trial_end(t, run_fold(t, built, f, error)) : ley_fail_memory(error, sizeof *f, "the self-test");
+    const ley_status status = t != NULL ? trial_end(t, run_fold(t, built, which, f, error))
+                                        : ley_fail_memory(error, sizeof *f, "the self-test");
     free(f);
+    return status;
+}
+
+static ley_status test_fold(const dev_kernel *built, void *context, ley_error *error)
+{
+    (void)context;
+    ley_status status = LEY_OK;
+    for (int i = 0; i < FOLDS && status == LEY_OK; i++)
+        status = test_fold_with(built, i, error);
     return status;
 }
 

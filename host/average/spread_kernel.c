@@ -32,15 +32,21 @@ static bool is_alone(const dev_info *info)
     return info->device_class == DEV_CPU;
 }
 
-static spread_spec spec_of(const dev_info *info, int points)
+static spread_spec spec_of(const dev_info *info, bool alone, int points)
 {
     const int square = points * points, wished = points == 8 ? 4 : 8,
               most = info->max_work_group > 0 ? (int)info->max_work_group / square : wished;
     spread_spec s = {.sum = LEY_SPEC_SUM_FLOAT, .width = 1, .root = LEY_ROOT_STANDARD, .window = points};
-    if (is_alone(info))
+    if (alone)
         s.width = points <= 4 ? 4 : 8;
-    s.wg = is_alone(info) ? 1 : square * (most < 1 ? 1 : most < wished ? most : wished);
+    s.wg = alone ? 1 : square * (most < 1 ? 1 : most < wished ? most : wished);
     return s;
+}
+
+/* Whether work-items have meshes for themselves. */
+static bool has_parts(const spread_spec *s)
+{
+    return s->width > 1;
 }
 
 /* Of cards some 1e11 atomic additions a second are usual. */
@@ -68,12 +74,17 @@ static ley_status upload_window(spreader *s, arena *memory, ley_error *error)
     return arena_upload(memory, by_power, sizeof by_power, &s->window.buffer, error);
 }
 
-/* A part for each of the processor's cores, as many as there is room for. */
-static ley_status make_parts(spreader *s, arena *memory, command_sequence *w, ley_error *error)
+/* A part for each of a processor's cores; cards have none. */
+static int parts_of(const dev_info *info)
+{
+    return !is_alone(info) ? 0 : info->compute_units < 1 ? 1 : info->compute_units;
+}
+
+/* As many parts as there is room for, `most` of them. */
+static ley_status make_parts(spreader *s, int most, arena *memory, command_sequence *w, ley_error *error)
 {
     const double bytes = sizeof(float) * (double)part_floats(&s->mesh);
-    const int units = memory->device->info->compute_units;
-    s->parts = is_alone(memory->device->info) ? (units < 1 ? 1 : units) : 0;
+    s->parts = most;
     while (s->parts > 1 && bytes * s->parts > (double)arena_largest(memory))
         s->parts--;
     const size_t size = s->parts == 0 ? sizeof(float) : (size_t)s->parts * (size_t)bytes;
@@ -89,7 +100,7 @@ ley_status spreader_create(spreader *made, arena *memory, const average_mesh *me
                            command_sequence *w, ley_error *error)
 {
     dev *device = memory->device;
-    const spread_spec spec = spec_of(device->info, mesh->window->points);
+    const spread_spec spec = spec_of(device->info, is_alone(device->info), mesh->window->points);
     const merge_spec merge = {.sum = spec.sum, .width = 1, .root = spec.root, .window = spec.window};
     *made = (spreader){.mesh = *mesh, .atoms = atoms, .atom_s = predict_atom(device->info, mesh->window->points)};
     ley_status status = kernel_create(device, &density_spread_kind, &spec, NULL, NULL, &made->spread, error);
@@ -99,7 +110,7 @@ ley_status spreader_create(spreader *made, arena *memory, const average_mesh *me
         status = upload_window(made, memory, error);
     if (status == LEY_OK)
         status = arena_upload(memory, charge, atoms * sizeof *charge, &made->charges.buffer, error);
-    return status == LEY_OK ? make_parts(made, memory, w, error) : status;
+    return status == LEY_OK ? make_parts(made, parts_of(device->info), memory, w, error) : status;
 }
 
 void spreader_destroy(spreader *s)
@@ -150,8 +161,9 @@ void spreader_launch(const spreader *s, command_sequence *w, buffer_of_float pos
 
 /* ---- Known answer ---------------------------------------------------------------------------- */
 
-/* Frames of a skewed cell, atoms also many cells away; the second frame of them and the third. */
-enum { TRIAL_ATOMS = 700, TRIAL_FRAMES = 4, TRIAL_FIRST = 1, TRIAL_DONE = 2 };
+/* Frames of a skewed cell, atoms also many cells away; all but the first one are done. Two
+ * work-items that share them have half of one each; the last group of atoms is not whole. */
+enum { TRIAL_ATOMS = 701, TRIAL_FRAMES = 4, TRIAL_FIRST = 1, TRIAL_DONE = 3, TRIAL_PARTS = 2 };
 
 typedef struct trial {
     arena arena;
@@ -186,7 +198,7 @@ static void put_atoms(trial *t)
         t->charge[i] = (float)(ldexp(1, (int)trial_exponent) * (self_test_fraction(&state) - 0.5));
 }
 
-static ley_status make_buffers(trial *t, ley_error *error)
+static ley_status make_buffers(trial *t, bool alone, ley_error *error)
 {
     arena *a = &t->arena;
     const size_t bytes = t->nodes * sizeof(int64_t);
@@ -198,7 +210,7 @@ static ley_status make_buffers(trial *t, ley_error *error)
     if (status == LEY_OK)
         status = upload_window(&t->s, a, error);
     if (status == LEY_OK)
-        status = make_parts(&t->s, a, &t->sequence, error);
+        status = make_parts(&t->s, alone ? TRIAL_PARTS : 0, a, &t->sequence, error);
     if (status == LEY_OK)
         status = arena_buffer(a, bytes, DEV_READ_WRITE, &t->sums.buffer, error);
     if (status == LEY_OK)
@@ -246,7 +258,7 @@ static void spread_on_host(trial *t, int first, int frames)
         host_spread_frame(&t->s.mesh, &t->places[f], TRIAL_ATOMS, t->position_A[f][0], charge, t->right);
 }
 
-/* Adds two frames to what is there already. */
+/* Adds frames to what is there already. */
 static ley_status run_spread(trial *t, const dev_kernel *built, ley_error *error)
 {
     density_spread_arguments a = {.kind = &density_spread_kind,
@@ -310,7 +322,7 @@ static ley_status run_merge(trial *t, const dev_kernel *built, ley_error *error)
     return status == LEY_OK ? judge(t, t->back->bytes, error) : status;
 }
 
-static ley_status test_with(const dev_kernel *built, int points, bool is_merge, ley_error *error)
+static ley_status test_with(const dev_kernel *built, int points, bool alone, bool is_merge, ley_error *error)
 {
     trial *t = calloc(1, sizeof *t);
     if (t == NULL)
@@ -325,7 +337,8 @@ static ley_status test_with(const dev_kernel *built, int points, bool is_merge, 
     t->right = calloc(t->nodes, sizeof *t->right);
     put_atoms(t);
     sequence_begin(&t->sequence, &t->flight, NULL);
-    ley_status status = t->right != NULL ? make_buffers(t, error) : ley_fail_memory(error, 8 * t->nodes, "a self-test");
+    ley_status status =
+        t->right != NULL ? make_buffers(t, alone, error) : ley_fail_memory(error, 8 * t->nodes, "a self-test");
     if (status == LEY_OK && is_merge && t->s.parts == 0) { /* of a device that never needs it */
         t->s.parts = 3;
         arena_free_buffer(&t->arena, &t->s.meshes.buffer);
@@ -346,13 +359,14 @@ static ley_status test_with(const dev_kernel *built, int points, bool is_merge, 
 static ley_status test_spread(const dev_kernel *built, void *context, ley_error *error)
 {
     (void)context;
-    return test_with(built, ((const spread_spec *)built->spec)->window, false, error);
+    const spread_spec *spec = (const spread_spec *)built->spec;
+    return test_with(built, spec->window, has_parts(spec), false, error);
 }
 
 static ley_status test_merge(const dev_kernel *built, void *context, ley_error *error)
 {
     (void)context;
-    return test_with(built, ((const merge_spec *)built->spec)->window, true, error);
+    return test_with(built, ((const merge_spec *)built->spec)->window, is_alone(built->device->info), true, error);
 }
 
 /* ---- The kinds ------------------------------------------------------------------------------- */
@@ -376,15 +390,15 @@ static size_t bytes_of_spread(const dev_info *info, const void *spec)
 {
     const spread_spec *s = spec;
     (void)info;
-    return s->width > 1 ? 0 : (size_t)(s->wg / (s->window * s->window)) * 3 * (size_t)(s->window + 1) * sizeof(float);
+    return has_parts(s) ? 0 : (size_t)(s->wg / (s->window * s->window)) * 3 * (size_t)(s->window + 1) * sizeof(float);
 }
 
 static void all_spreads(const dev_info *info, kernel_depth depth, kernel_visit *visit, void *context)
 {
-    static const char *const names[] = {"density_spread-4", "density_spread-6", "density_spread-8"};
-    (void)depth;
-    for (int i = 0; i < 3; i++) {
-        const spread_spec spec = spec_of(info, 4 + 2 * i);
+    static const char *const names[] = {"density_spread-4",       "density_spread-6",       "density_spread-8",
+                                        "density_spread-group-4", "density_spread-group-6", "density_spread-group-8"};
+    for (int i = 0; i < (is_alone(info) && depth > KERNEL_FEW ? 6 : 3); i++) {
+        const spread_spec spec = spec_of(info, is_alone(info) && i < 3, 4 + 2 * (i % 3));
         visit(context, names[i], &spec);
     }
 }

@@ -49,9 +49,10 @@ ley_status sums_begin(const average_problem *p, frame_sums *s, ley_error *error)
     return status;
 }
 
-static void add_values(const average_problem *p, frame_sums *s, const float *value)
+static void add_values(const average_problem *p, frame_sums *s, const float *value, bool is_less)
 {
-    density_scale by = {.factor = 1 / p->coulomb_constant, .most = p->most_phi, .exponent = p->phi_exponent};
+    density_scale by = {
+        .factor = 1 / p->coulomb_constant, .most = p->most_phi, .exponent = p->phi_exponent, .is_less = is_less};
     density_add_floats(&s->phi, value, &by);
     by.exponent = p->square_exponent;
     by.is_squared = true;
@@ -59,20 +60,18 @@ static void add_values(const average_problem *p, frame_sums *s, const float *val
         density_add_floats(&s->square, value, &by);
 }
 
-static ley_status add_frames(const average_problem *p, frame_sums *s, const part_sums *part, ley_error *error)
+/* To sums that have begun; or away from them again. */
+static void add_frames(const average_problem *p, frame_sums *s, const part_sums *part, bool is_less)
 {
-    const ley_status status = sums_begin(p, s, error);
-    if (status != LEY_OK)
-        return status;
-    density_add(&s->charge, part->charge);
+    void (*const add)(density *, const int64_t *) = is_less ? density_take : density_add;
+    add(&s->charge, part->charge);
     if (part->value != NULL)
-        add_values(p, s, part->value);
+        add_values(p, s, part->value, is_less);
     if (p->by_frame && part->value == NULL)
-        density_add(&s->phi, part->phi);
+        add(&s->phi, part->phi);
     if (p->options.deviation && part->value == NULL)
-        density_add(&s->square, part->square);
-    s->frames += part->frames;
-    return LEY_OK;
+        add(&s->square, part->square);
+    s->frames += is_less ? -part->frames : part->frames;
 }
 
 /* ---- Blocks ---------------------------------------------------------------------------------- */
@@ -187,21 +186,28 @@ static ley_status take_block(ley_average *a, const block_sums *b, double *charge
     return LEY_OK;
 }
 
+/* After a failure the block is what it was. */
 static ley_status add_to_block(ley_average *a, const part_sums *part, ley_error *error)
 {
     const average_problem *p = &a->problem;
     block_sums *b = NULL;
     ley_status status = find_open(a, sums_block(p, part->first), &b, error);
     if (status == LEY_OK)
-        status = add_frames(p, &b->sums, part, error);
-    if (status != LEY_OK || b->sums.frames < p->options.block_frames)
+        status = sums_begin(p, &b->sums, error);
+    if (status != LEY_OK)
         return status;
+    add_frames(p, &b->sums, part, false);
+    if (b->sums.frames < p->options.block_frames)
+        return LEY_OK;
     double *charge_e = malloc(sums_nodes(p) * sizeof *charge_e), *value = malloc(sums_points(p) * sizeof *value);
     status = charge_e != NULL && value != NULL ? take_block(a, b, charge_e, value, error)
                                                : ley_fail_memory(error, 8 * sums_points(p), "a block");
     free(charge_e);
     free(value);
-    end_block(a, b);
+    if (status == LEY_OK)
+        end_block(a, b);
+    else
+        add_frames(p, &b->sums, part, true);
     return status;
 }
 
@@ -215,9 +221,12 @@ ley_status sums_add(ley_average *a, const part_sums *part, ley_error *error)
         sums_end(&a->extra);
         a->extra_first = part->first;
     }
-    status = add_frames(&a->problem, part->is_partial ? &a->extra : &a->sums, part, error);
+    frame_sums *sums = part->is_partial ? &a->extra : &a->sums;
+    status = sums_begin(&a->problem, sums, error);
     if (status == LEY_OK && !part->is_partial && a->problem.options.block_frames > 0)
         status = add_to_block(a, part, error);
+    if (status == LEY_OK)
+        add_frames(&a->problem, sums, part, false);
     pthread_mutex_unlock(&a->sum_mutex);
     return status;
 }

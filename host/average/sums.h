@@ -9,7 +9,8 @@ int64_t sums_block(const average_problem *p, int64_t frame);
 int64_t sums_block_end(const average_problem *p, int64_t frame);
 
 /* Adds what was made of some frames; those that do not count for good become what is extra. A block
- * that is full is done with. */
+ * that is full is done with. After a failure the sums are what they were: the frames may be done
+ * once more. */
 ley_status sums_add(ley_average *a, const part_sums *part, ley_error *error);
 
 /* Of all frames, those that are extra among them: value[nodes or points] in e, e / A, or the square

@@ -9,7 +9,7 @@
 #include <string.h>
 
 /* A grid with bricks that are not whole; an oblique one, whose metric has no zeros. */
-enum { NX = 37, NY = 20, NZ = 35, PLACES = 5, EFFECTS = 4 };
+enum { NX = 37, NY = 20, NZ = 35, PLACES = 6, EFFECTS = 5 };
 
 static const double steps_A[2][3][3] = {{{1, 0, 0}, {0, 1, 0}, {0, 0, 1}},
                                         {{1, 0, 0}, {0.3, 0.9, 0}, {-0.2, 0.25, 1.1}}};
@@ -76,8 +76,10 @@ static ley_status compare(const trial *t, const float *found, double share, ley_
 
 /* ---- ions_mask ------------------------------------------------------------------------------- */
 
-static const float places[PLACES][4] = {
-    {3.25f, 4.5f, 30.75f}, {-1.5f, 19.25f, 2.0f}, {16.0f, 15.5f, 16.25f}, {36.75f, 0.5f, 33.0f}, {20.5f, 9.25f, 8.5f}};
+/* Some spheres reach beyond the grid; one is beyond it, where the next row of bricks would
+ * begin. */
+static const float places[PLACES][4] = {{3.25f, 4.5f, 30.75f}, {-1.5f, 19.25f, 2.0f}, {16.0f, 15.5f, 16.25f},
+                                        {36.75f, 0.5f, 33.0f}, {20.5f, 9.75f, 8.75f}, {49.5f, 2.5f, 5.0f}};
 
 static ley_status mask_once(const dev_kernel *kernel, bool is_oblique, ley_error *error)
 {
@@ -114,12 +116,31 @@ ley_status ions_test_mask(const dev_kernel *kernel, void *context, ley_error *er
 
 /* ---- ions_bricks ----------------------------------------------------------------------------- */
 
-/* Within the grid, at its edge, and an image beyond it that only leaves out nodes. No node is as
- * far away as their radii, so that rounding decides nothing. */
+/* Within the grid, at its edge, an image beyond it that only leaves out nodes, and an ion that
+ * leaves out none, not even its own. No node is as far away as their radii, so that rounding
+ * decides nothing. */
 static const ions_effect effects[EFFECTS] = {{{5, 6, 7}, 40, 15.4987f, {0}},
                                              {{20, 10, 20}, -24, 8.5013f, {0}},
                                              {{-3, 19, 34}, 0, 24.5013f, {0}},
-                                             {{36, 0, 15}, 8, 0.4987f, {0}}};
+                                             {{36, 0, 15}, 8, 0.4987f, {0}},
+                                             {{12, 3, 29}, 16, 0, {0}}};
+
+/* Nodes of each brick that have its least and its largest values, which effects do not change: two
+ * each, of which the first one counts, in columns whose order is another one; and a brick whose
+ * last node has the largest. */
+static void put_extremes(trial *t)
+{
+    static const struct {
+        int at;
+        float value;
+    } extreme[] = {{100, -1e13f}, {2000, -1e13f}, {255, 1e13f}, {256, 1e13f}, {BRICK_NODES - 1, 2e13f}};
+    for (int64_t b = 1; b < t->grid.brick_count; b++)
+        for (int i = 0; i < (b == 1 ? 5 : 4); i++) {
+            float *value = &t->bricks[b * BRICK_NODES + extreme[i].at];
+            *value = isnan(*value) ? *value : extreme[i].value;
+        }
+    memcpy(t->right, t->bricks, t->values * sizeof *t->right);
+}
 
 static void apply(trial *t, const ions_effect *e)
 {
@@ -217,6 +238,8 @@ static ley_status bricks_once(const dev_kernel *kernel, bool is_oblique, bool is
 {
     trial t;
     ley_status status = begin(&t, is_oblique, is_periodic, error);
+    if (status == LEY_OK)
+        put_extremes(&t);
     for (size_t i = 0; i < BRICK_NODES && status == LEY_OK; i++) /* a brick of which nothing is left */
         t.bricks[i] = t.right[i] = NAN;
     for (int i = 0; i < EFFECTS && status == LEY_OK; i++)
@@ -243,7 +266,7 @@ ley_status ions_test_bricks(const dev_kernel *kernel, void *context, ley_error *
 static ley_status list_once(trial *t, const ions_query *q, ley_error *error)
 {
     enum { MOST = 400 };
-    const int32_t wanted[] = {2, 0, 5};
+    const int32_t wanted[] = {2, 0, 7};
     ions_found found[MOST];
     size_t total, right = 0;
     ions_map *map = device_map_get(t->map);
@@ -270,10 +293,12 @@ static ley_status list_once(trial *t, const ions_query *q, ley_error *error)
 
 ley_status ions_test_nodes(const dev_kernel *kernel, void *context, ley_error *error)
 {
-    static const ions_query queries[] = {{1, -460, 0, INT32_MAX, 400},
+    /* The first one has less room than is needed, the last one is of one node. */
+    static const ions_query queries[] = {{1, 450, 0, INT32_MAX, 16},
+                                         {1, -460, 0, INT32_MAX, 400},
                                          {-1, -470, 0, INT32_MAX, 400},
-                                         {1, 0, 800, 1500, 400},
-                                         {1, 450, 0, INT32_MAX, 16}};
+                                         {1, 0, 800, 12300, 400},
+                                         {1, 1000, (NY * NX) + 1, (NY * NX) + 1, 400}};
     trial t;
     (void)context;
     ley_status status = begin(&t, false, false, error);

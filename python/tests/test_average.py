@@ -7,6 +7,7 @@ import subprocess
 import sys
 import threading
 import time
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -552,9 +553,22 @@ def test_the_command(files, tmp_path):
     (1, "not allowed with argument", ["-o", "mean.dx", "--one-side", "--symmetric"]),
     (2, "there is no such folder", ["-o", "/nonexistent/mean.dx"]), (1, "leave no frame", ["-o", "mean.dx", "--start", "30"]),
     (1, "--error is of at least two blocks", ["-o", "mean.mrc", "--error", "e.mrc", "--blocks", "0"]),
+    (1, "'TOPOLOGY': TOPOLOGY is read as well: another name is needed", ["-o", "mean.dx", "--json", "TOPOLOGY"]),
+    (1, "TRAJECTORY is read as well", ["--profile", "z", "--profile-csv", "TRAJECTORY"]),
+    (1, "TRAJECTORY is read as well", ["-o", "mean.dx", "--checkpoint", "TRAJECTORY"]),
+    (1, "'./mean.dx': mean.dx is written twice", ["-o", "mean.dx", "--deviation", "./mean.dx"]),
+    (1, "is written twice", ["-o", "mean.dx", "--checkpoint", "c", "--json", "c.frames"]),
+    (2, ".: Is a directory", ["-o", "mean.dx", "--json", "."]),
 ])
 def test_mistakes(files, tmp_path, code, says, words):
-    done = run(*files("dcd", 30), *words, cwd=tmp_path)
+    topology, trajectory = files("dcd", 30)
+    names = topology, trajectory
+    before = [Path(name).read_bytes() for name in names]
+    given = {"TOPOLOGY": topology, "TRAJECTORY": trajectory}
+    for word, name in given.items():
+        says = says.replace(word, name)
+    done = run(topology, trajectory, *(given.get(word, word) for word in words), cwd=tmp_path)
+    assert before == [Path(name).read_bytes() for name in names]
     assert done.returncode == code and says in done.stderr, done.stderr
     assert done.stderr.count("\n") == 1 or "usage" in done.stderr
     assert not os.listdir(tmp_path)

@@ -355,6 +355,9 @@ def test_command_in_open_space(files, tmp_path):
     done = run(files.PSF, files.DCD, "--atoms", "name CA", "-o", out)
     assert done.returncode == 2 and "--open" in done.stderr
     assert run(files.PSF, files.DCD, "--atoms", "name CA", "--open", "-o", tmp_path / "a.txt").returncode == 1
+    np.save(tmp_path / "p.npy", np.zeros((1, 3)))
+    done = run(files.PSF, files.DCD, "--points", tmp_path / "p.npy", "--open", "-o", tmp_path / "p.npy")
+    assert done.returncode == 1 and "p.npy is read as well" in done.stderr and np.load(tmp_path / "p.npy").shape == (1, 3)
 
 
 @pytest.mark.extra

@@ -94,6 +94,25 @@ class Profile:
         return f"<leyden.Profile: {len(self.distance)} planes along {self.axis}, {self.units}, {self.boundary}>"
 
 
+def check_outputs(outputs: Sequence[Any], inputs: Sequence[Any]) -> None:
+    """Before anything is computed: each output has a folder and a name of its own, which no input has.
+
+    Errors: FileError, UsageError.
+    """
+    taken = {os.path.realpath(path): f"{path} is read as well" for path in inputs if path is not None}
+    for path in outputs:
+        if path is None:
+            continue
+        real = os.path.realpath(path)
+        if not os.path.isdir(os.path.dirname(path) or "."):
+            raise FileError(f"{path}: there is no such folder")
+        if os.path.isdir(path):
+            raise FileError(f"{path}: Is a directory")
+        if real in taken and not (os.path.exists(path) and not os.path.isfile(path)):  # devices and pipes take several
+            raise UsageError(f"'{path}': {taken[real]}: another name is needed")
+        taken[real] = f"{path} is written twice"
+
+
 def write_whole(name: str, content: bytes) -> None:
     """A file that appears whole or not at all. Errors: FileError."""
     part = f"{name}.part-{os.getpid()}"

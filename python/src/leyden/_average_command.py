@@ -12,10 +12,10 @@ from typing import Any, Dict, List, Optional, Tuple
 
 import numpy as np
 
-from ._average import CONVENTIONS, Average, average, method_line, write_whole
+from ._average import CONVENTIONS, Average, average, check_outputs, method_line, write_whole
 from ._c import ffi, lib
 from ._cell import lengths
-from ._errors import FileError, MapWarning, UsageError, file_name
+from ._errors import MapWarning, UsageError, file_name
 from ._parameters import TABLES
 
 
@@ -116,9 +116,9 @@ def _outputs(arguments: argparse.Namespace) -> Dict[str, str]:
             matplotlib.use("Agg")
         except ImportError:
             raise ImportError("--profile-picture: matplotlib is not installed: pip install matplotlib") from None
-    for path in (*maps.values(), *others, arguments.json, arguments.checkpoint):
-        if path is not None and not os.path.isdir(os.path.dirname(path) or "."):
-            raise FileError(f"{path}: there is no such folder")
+    beside = None if arguments.checkpoint is None else f"{arguments.checkpoint}.frames"
+    check_outputs((*maps.values(), *others, arguments.json, arguments.checkpoint, beside),
+                  (arguments.topology, *arguments.trajectories))
     return maps
 
 

@@ -2,16 +2,16 @@
 from __future__ import annotations
 
 import argparse
-import os
 import sys
 import warnings
 from typing import Any, List
 
 import numpy as np
 
+from ._average import check_outputs
 from ._average_command import _cell, _numbers
 from ._cell import cell_of_box
-from ._errors import FileError, InputError, PointsWarning, UsageError
+from ._errors import InputError, PointsWarning, UsageError
 from ._frames import selected, universe_of
 from ._parameters import TABLES
 from ._series import METHODS, Series, series
@@ -99,9 +99,7 @@ def _check_outputs(arguments: argparse.Namespace) -> None:
             matplotlib.use("Agg")
         except ImportError:
             raise ImportError("--picture: matplotlib is not installed: pip install matplotlib") from None
-    for path in (arguments.output, arguments.picture):
-        if path is not None and not os.path.isdir(os.path.dirname(path) or "."):
-            raise FileError(f"{path}: there is no such folder")
+    check_outputs((arguments.output, arguments.picture), (arguments.topology, *arguments.trajectories, arguments.points))
 
 
 def _say(made: Series, arguments: argparse.Namespace) -> None:
