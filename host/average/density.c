@@ -78,11 +78,20 @@ static void add_square(void *context, size_t first, size_t last)
         add_rounded(a->to, i, a->value[i] * a->value[i] * a->factor);
 }
 
+/* Of a negative sum the amount: beside 2^64 a double has no room for it. */
+static inline double value_of(int64_t high, uint64_t low)
+{
+    if (high >= 0)
+        return (double)high * 0x1p64 + (double)low;
+    const uint64_t amount = ~low + 1;
+    return -((double)(~high + (amount == 0)) * 0x1p64 + (double)amount);
+}
+
 static void make_value(void *context, size_t first, size_t last)
 {
     const addition *a = context;
     for (size_t i = first; i < last; i++)
-        a->made[i] = ((double)a->from->high[i] * 0x1p64 + (double)a->from->low[i]) * a->factor;
+        a->made[i] = value_of(a->from->high[i], a->from->low[i]) * a->factor;
 }
 
 void density_add(density *d, const int64_t *part)

@@ -6,8 +6,8 @@
 
 #include "average/state.h"
 
-/* The ratio of root mean squares of a frame, [SIGNAL_LEAST, 1]: of all waves where the cell has few,
- * else of a sample that is as they count. */
+/* The ratio of root mean squares of a frame, [SIGNAL_LEAST, 1]: of all waves where the cell has
+ * few, else of a sample that is as they count. */
 #define SIGNAL_LEAST 1e-3
 double average_signal(const average_problem *p, const double cell_A[9], const float *position_A);
 

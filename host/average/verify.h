@@ -5,8 +5,8 @@
 
 #include "average/state.h"
 
-/* Whether a frame, counted from 0, is to be verified: one of so many, and those whose own cell is too
- * large for the mesh to be fine enough without a doubt. */
+/* Whether a frame, counted from 0, is to be verified: one of so many, and those whose own cell is
+ * too large for the mesh to be fine enough without a doubt. */
 bool verify_wants(const average_problem *p, int64_t frame, const double cell_A[9]);
 
 /* A frame's density, [nodes] of the mesh. Notes what was found. Errors:

@@ -49,8 +49,15 @@ def test_cells(engine, box, kind):
     if kind == "pair":
         x, charges = x[0] + np.array([[0, 0, 0], [0.05, 0.03, 0.02]]), np.array([1.0, -1])
     check(engine, x, charges, box, 1e-4)
-    if kind != "pair":  # whose floats have few digits left
-        check(engine, x, charges, box, 1e-5)
+    check(engine, x, charges, box, 1e-5)
+
+
+def test_digits_of_negative_sums(engine):
+    """Two charges side by side, which leave little of each other, to the last digits."""
+    random, box = np.random.default_rng(3), [15, 17, 19, 70, 80, 95]
+    for _ in range(3):
+        x = random.uniform(0, 1, (1, 3)) @ judge.vectors(box)[0] + np.array([[0, 0, 0], [0.05, 0.03, 0.02]])
+        check(engine, x, [1, -1], box, 1e-6)
 
 
 @pytest.mark.parametrize("edges", [(11.85, 11.6, 11.6), (9, 9.1, 9.2), (20, 20, 20)])
