@@ -3,6 +3,7 @@
 #include "some_frames.h"
 #include "support.h"
 
+#include "average/density.h"
 #include "average/frame_potential.h"
 #include "average/spread_kernel.h"
 #include "dev_kernel.h"
@@ -87,6 +88,29 @@ static void means_are_those_of_the_formula(void **state)
     check_mean(2.83, 1e-2, (const int64_t[3]){40, 7, 11}, 0);
     check_mean(1.5, 1e-6, (const int64_t[3]){12, 64, 5}, 0);
     check_mean(2, 1e-4, (const int64_t[3]){0, 0, 0}, 0.5);
+}
+
+/* Sums of 128 bits, of either sign: to a double's last digit, small ones as well. */
+static void sums_keep_their_digits(void **state)
+{
+    static const double value[] = {-3,        3,      -1,      -700,         0x1p70, -0x1p70,
+                                   -0x1.8p64, 0x1p64, -0x1p64, -123456789.0, 0,      -0x1p63};
+    enum { VALUES = sizeof value / sizeof *value };
+    (void)state;
+    ley_error error = {0};
+    density d;
+    double found[VALUES];
+    assert_ok(density_create(VALUES, &d, &error));
+    density_add_values(&d, value, 0);
+    density_values(&d, 1, found);
+    for (int i = 0; i < VALUES; i++)
+        assert_true(found[i] == value[i]);
+    density_add_values(&d, value, 1);
+    density_add_squares(&d, (const double[VALUES]){2}, 0);
+    density_values(&d, 1, found);
+    for (int i = 0; i < VALUES; i++)
+        assert_true(found[i] == 3 * value[i] + (i == 0 ? 4 : 0));
+    density_destroy(&d);
 }
 
 /* ---- Exact cells, deviations, blocks --------------------------------------------------------- */
@@ -646,7 +670,8 @@ static void self_tests_find_faults(void **state)
         {&density_fold_kind, "6 * frame + 1", "1"},
         {&density_fold_kind, "m_z += points.z", "m_z += 2 * points.z"},
         {&potential_sums_kind, "gm_beyond[0] = 1;", ""},
-        {&potential_sums_kind, "phi * phi * square_scale", "phi * square_scale"},
+        {&potential_sums_kind, "LEY_FMA(phi, phi, 0.0f)", "phi"},
+        {&potential_sums_kind, "LEY_FMA(phi, phi, -square)", "0"},
         {&potential_sums_kind, "i >= (size_t)points", "i > (size_t)points"},
     };
     for (size_t i = 0; i < sizeof faults / sizeof *faults; i++) {
@@ -661,10 +686,10 @@ static void self_tests_find_faults(void **state)
 
 int main(void)
 {
-    return RUN_GROUP(SUPPORT_GROUP(.name = "averages", .opened = &engine), means_are_those_of_the_formula,
-                     deviations_are_those_of_the_formula, bare_charges_have_whole_potentials,
-                     profiles_are_plane_means_and_integrals, runs_make_the_same_bytes,
-                     checkpoints_of_others_are_refused, bad_frames_are_named_and_left_out,
+    return RUN_GROUP(SUPPORT_GROUP(.name = "averages", .opened = &engine), sums_keep_their_digits,
+                     means_are_those_of_the_formula, deviations_are_those_of_the_formula,
+                     bare_charges_have_whole_potentials, profiles_are_plane_means_and_integrals,
+                     runs_make_the_same_bytes, checkpoints_of_others_are_refused, bad_frames_are_named_and_left_out,
                      options_out_of_range_are_refused, cancelled_additions_keep_what_was_added, pmepot_is_reproduced,
                      self_tests_find_faults);
 }

@@ -60,8 +60,13 @@ static void add_density(void *context, size_t first, size_t last)
 
 static void add_rounded(density *d, size_t i, double value)
 {
-    const double rounded = rint(value), high = floor(ldexp(rounded, -64));
-    add_one(d, i, (uint64_t)(rounded - ldexp(high, 64)), (int64_t)high);
+    const double amount = fabs(rint(value)), whole = floor(ldexp(amount, -64));
+    const uint64_t low = (uint64_t)(amount - ldexp(whole, 64));
+    const int64_t high = (int64_t)whole;
+    if (value < 0)
+        add_one(d, i, ~low + 1, ~high + (low == 0));
+    else
+        add_one(d, i, low, high);
 }
 
 static void add_value(void *context, size_t first, size_t last)
