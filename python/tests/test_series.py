@@ -391,12 +391,12 @@ def test_page(files, tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("tol", [1e-2, 1e-3])
-def test_fields_of_meshes_are_within_the_tolerance(tol):
+def test_fields_of_meshes_are_within_the_tolerance(engine, tol):
     """Also in a needle, where the potential is off by far less."""
     random, cell = np.random.default_rng(4), np.diag([3.0, 3.3, 50.0])
     universe = make_universe(random.uniform(0, 1, (2, 20, 3)) @ cell, random.uniform(-1, 1, 20), cell)
     points = random.uniform(0, 1, (6, 3)) @ cell
-    mesh = leyden.series(universe, points, exclude=None, method="mesh", engine="host", tol=tol)
+    mesh = leyden.series(universe, points, exclude=None, method="mesh", engine=engine, tol=tol)
     plain = leyden.series(universe, points, exclude=None, tol=1e-6)
     assert mesh.report["method"] == "mesh" and off(mesh.potential, plain.potential) < tol
     assert off(mesh.field, plain.field) < tol and mesh.report["field_error"] <= tol
