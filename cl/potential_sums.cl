@@ -20,6 +20,8 @@ LEY_KERNEL potential_sums(LEY_PARAMETERS(LEY_POTENTIAL_SUMS_ARGUMENTS))
         return;
     }
     LEY_LONG_AT(gm_sum + i) += LEY_ROUNDED_LONG(phi * scale);
-    if (square_scale != 0)
-        LEY_LONG_AT(gm_square + i) += LEY_ROUNDED_LONG(phi * phi * square_scale);
+    if (square_scale != 0) { /* a variance is a small difference of large numbers: no digit of a square is lost */
+        const float square = LEY_FMA(phi, phi, 0.0f), lost = LEY_FMA(phi, phi, -square);
+        LEY_LONG_AT(gm_square + i) += LEY_ROUNDED_LONG(square * square_scale) + LEY_ROUNDED_LONG(lost * square_scale);
+    }
 }

@@ -126,7 +126,8 @@ typedef struct ley_average_totals {
     double cell_A[3][3];        /* the mean cell */
     int64_t n[3], mesh[3];      /* points of the map, nodes of the mesh */
     int order;                  /* of the splines */
-    double expected_error;      /* relative root mean square, of a frame */
+    double expected_error;      /* relative root mean square, of a frame: in the widest cell where each is taken
+                                   exactly, else in the mean one */
     int64_t checked_frames, checked_points;
     double relative_rms;        /* error over all checked points, as a share of their frames' root mean squares */
     double mean_error;          /* of a structure factor of the mean, recomputed from every frame, as a share of its

@@ -103,9 +103,10 @@ typedef struct ley_ions ley_ions;
  *     the node of least q phi;  phi(r) += C q / |r - r_ion|;  nodes with
  *     |r - r_ion|^2 < round(between / h)^2 h^2 are left out for all that follow,
  *
- * h the spacing. Of equals the first one is taken: z outermost, x innermost. Order: of the species
- * of which some are left, each time the one that brings the charge of solute and ions nearest to
- * 0, and of equals the first.
+ * and the ion's own node always; h is the spacing, in a cell that along its first vector. Of equals
+ * the first one is taken: z outermost, x innermost. Order: of the species of which some are left,
+ * each time the one that brings the charge of solute and ions nearest to 0, and of equals the
+ * first.
  *
  * The map is made by request->method to request->tolerance (ley_job_create_chosen()); which node
  * is best is decided among all that this error leaves by sums in double precision, so that nodes

@@ -102,6 +102,29 @@ static void means_are_those_of_the_formula(void **state)
     check_mean(2, 1e-4, (const int64_t[3]){0, 0, 0}, 0.5);
 }
 
+/* Sums of 128 bits, of either sign: to a double's last digit, small ones as well. */
+static void sums_keep_their_digits(void **state)
+{
+    static const double value[] = {-3,        3,      -1,      -700,         0x1p70, -0x1p70,
+                                   -0x1.8p64, 0x1p64, -0x1p64, -123456789.0, 0,      -0x1p63};
+    enum { VALUES = sizeof value / sizeof *value };
+    (void)state;
+    ley_error error = {0};
+    density d;
+    double found[VALUES];
+    assert_ok(density_create(VALUES, &d, &error));
+    density_add_values(&d, value, 0);
+    density_values(&d, 1, found);
+    for (int i = 0; i < VALUES; i++)
+        assert_true(found[i] == value[i]);
+    density_add_values(&d, value, 1);
+    density_add_squares(&d, (const double[VALUES]){2}, 0);
+    density_values(&d, 1, found);
+    for (int i = 0; i < VALUES; i++)
+        assert_true(found[i] == 3 * value[i] + (i == 0 ? 4 : 0));
+    density_destroy(&d);
+}
+
 /* ---- Exact cells, deviations, blocks --------------------------------------------------------- */
 
 /* Mean and deviation of frames each in its own cell, and the error by blocks, by the formula. */
@@ -600,7 +623,7 @@ static ley_average *large_average(const walk *w, int64_t block_frames)
     o.block_frames = block_frames;
     o.verify_every = 0;
     ley_average *a = average_of(w, &o);
-    assert_ok(problem_fix(&a->problem, w->cell_A[0], &error));
+    assert_ok(problem_fix(&a->problem, w->cell_A[0], 1, &error));
     a->problem.mesh.n[0] = a->problem.mesh.n[1] = a->problem.mesh.n[2] = EDGE;
     return a;
 }
@@ -665,7 +688,7 @@ static void blocks_are_in_order(void **state)
     ley_average_options o = options_of(2);
     o.block_frames = 1;
     ley_average *a = average_of(w, &o);
-    assert_ok(problem_fix(&a->problem, w->cell_A[0], &error));
+    assert_ok(problem_fix(&a->problem, w->cell_A[0], 1, &error));
     const size_t nodes = sums_nodes(&a->problem), planes = sums_plane_count(&a->problem.mesh);
     int64_t *charge = calloc(nodes, sizeof *charge);
     for (int i = 0; i < 3; i++) {
@@ -809,7 +832,8 @@ static void self_tests_find_faults(void **state)
         {&density_fold_kind, "6 * frame + 1", "1"},
         {&density_fold_kind, "m_z += points.z", "m_z += 2 * points.z"},
         {&potential_sums_kind, "gm_beyond[0] = 1;", ""},
-        {&potential_sums_kind, "phi * phi * square_scale", "phi * square_scale"},
+        {&potential_sums_kind, "LEY_FMA(phi, phi, 0.0f)", "phi"},
+        {&potential_sums_kind, "LEY_FMA(phi, phi, -square)", "0"},
         {&potential_sums_kind, "i >= (size_t)points", "i > (size_t)points"},
         {&potential_sums_kind, "fabs(phi) <= most", "phi <= most"},
         {&potential_sums_kind, "fabs(phi) <= most", "fabs(phi) <= 1000 * most"},
@@ -858,11 +882,11 @@ static void an_engine_is_used_again(void **state)
 
 int main(void)
 {
-    return RUN_GROUP(SUPPORT_GROUP(.name = "averages", .opened = &engine), means_are_those_of_the_formula,
-                     an_engine_is_used_again, floats_are_added_as_integers, deviations_are_those_of_the_formula,
-                     bare_charges_have_whole_potentials, profiles_are_plane_means_and_integrals,
-                     runs_make_the_same_bytes, checkpoints_of_others_are_refused, bad_frames_are_named_and_left_out,
-                     options_out_of_range_are_refused, cancelled_additions_keep_what_was_added, no_memory_is_told,
-                     sums_that_fail_are_what_they_were, blocks_are_in_order, pmepot_is_reproduced,
-                     self_tests_find_faults);
+    return RUN_GROUP(
+        SUPPORT_GROUP(.name = "averages", .opened = &engine), means_are_those_of_the_formula, sums_keep_their_digits,
+        an_engine_is_used_again, floats_are_added_as_integers, deviations_are_those_of_the_formula,
+        bare_charges_have_whole_potentials, profiles_are_plane_means_and_integrals, runs_make_the_same_bytes,
+        checkpoints_of_others_are_refused, bad_frames_are_named_and_left_out, options_out_of_range_are_refused,
+        cancelled_additions_keep_what_was_added, no_memory_is_told, sums_that_fail_are_what_they_were,
+        blocks_are_in_order, pmepot_is_reproduced, self_tests_find_faults);
 }

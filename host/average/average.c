@@ -8,11 +8,13 @@
 #include "average/problem.h"
 #include "average/profile.h"
 #include "average/results.h"
+#include "average/signal.h"
 #include "average/state.h"
 #include "average/sums.h"
 #include "clock.h"
 #include "error.h"
 #include "log.h"
+#include "numerics/cell.h"
 #include "parallel.h"
 
 #include <math.h>
@@ -181,13 +183,18 @@ void ley_average_cancel(ley_average *average)
 
 /* ---- Frames ---------------------------------------------------------------------------------- */
 
-static ley_status start(ley_average *a, const double *cell_A, ley_error *error)
+/* By the first frame. */
+static ley_status start(ley_average *a, const double *cell_A, const float *position_A, ley_error *error)
 {
     if (a->has_manager || a->bare != NULL)
         return LEY_OK;
     ley_status status = intake_check_cell(a, 0, cell_A, error);
     if (status == LEY_OK && !a->problem.is_fixed)
-        status = problem_fix(&a->problem, cell_A, error);
+        status = intake_check(a, 1, position_A, cell_A, error);
+    if (status == LEY_OK && !a->problem.is_fixed)
+        status =
+            problem_fix(&a->problem, cell_A,
+                        a->problem.options.smooth_A > 0 ? average_signal(&a->problem, cell_A, position_A) : 1, error);
     if (status != LEY_OK)
         return status;
     a->start_s = ley_clock_s();
@@ -263,6 +270,11 @@ static void keep_sample(ley_average *a, const float *position_A, const double *c
     s->count++;
 }
 
+static double widest_A(const double cell_A[9])
+{
+    return fmax(cell_length(cell_A), fmax(cell_length(cell_A + 3), cell_length(cell_A + 6)));
+}
+
 /* A chunk to fill. */
 static ley_status begin_filling(ley_average *a, ley_error *error)
 {
@@ -296,6 +308,8 @@ static void count_frames(ley_average *a, size_t frames, const float *position_A,
             a->cell_sum_A[i] += cell_A[9 * f + (size_t)i];
             a->cells_change = a->cells_change || cell_A[9 * f + (size_t)i] != a->problem.first_cell_A[i];
         }
+        if (a->added == 0 || widest_A(cell_A + 9 * f) > widest_A(a->widest_cell_A))
+            memcpy(a->widest_cell_A, cell_A + 9 * f, sizeof a->widest_cell_A);
         keep_sample(a, position_A + 3 * f * a->problem.atoms, cell_A + 9 * f);
         a->added++;
     }
@@ -332,7 +346,7 @@ ley_status ley_average_add(ley_average *a, size_t frames, const float *position_
     if (atomic_exchange(&a->is_cancelled, false))
         return ley_fail(error, LEY_CANCELLED, "cancelled");
     const bool is_bare = a->problem.options.smooth_A == 0;
-    ley_status status = start(a, cell_A, error);
+    ley_status status = start(a, cell_A, position_A, error);
     if (status == LEY_OK)
         status = intake_check(a, frames, is_bare ? position_A : NULL, cell_A, error);
     for (size_t f = 0, taken = 0; f < frames && status == LEY_OK; f += taken)
@@ -352,7 +366,8 @@ static ley_status deal_partial(ley_average *a, ley_error *error)
     chunk *copy = NULL;
     if (a->filling == NULL || (a->extra_first == a->filling->first && a->extra.frames == a->filling->frames))
         return LEY_OK;
-    ley_status status = start(a, a->filling->cell_A[0], error); /* frames of a checkpoint have none yet */
+    ley_status status =
+        start(a, a->filling->cell_A[0], a->filling->position_A, error); /* frames of a checkpoint have none yet */
     if (status == LEY_OK)
         status = intake_structures(a, error);
     if (status == LEY_OK)
@@ -427,7 +442,8 @@ ley_status ley_average_finish(ley_average *a, ley_average_totals *totals, ley_er
     }
     totals->blocks = a->blocks.count;
     totals->order = p->mesh.window->points;
-    totals->expected_error = p->mesh.expected_error;
+    totals->expected_error = p->options.smooth_A > 0 ? problem_mesh_error(p, p->by_frame ? a->widest_cell_A : cell_A)
+                                                     : p->mesh.expected_error;
     totals->seconds = ley_clock_s() - a->start_s;
     totals->checked_frames = a->checked_frames;
     totals->checked_points = a->checked_points;

@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char magic[64] = "leyden: sums of an average over frames, version 1\n";
+static const char magic[64] = "leyden: sums of an average over frames, version 2\n";
 
 enum { NAME = 24, MOST_FACTS = 32, WORD = 8 };
 
@@ -214,6 +214,7 @@ static void pass_state(file *f, ley_average *a)
     int64_t change = a->cells_change;
     pass(f, &a->added, WORD);
     pass(f, a->cell_sum_A, sizeof a->cell_sum_A);
+    pass(f, a->widest_cell_A, sizeof a->widest_cell_A);
     pass(f, a->structure, sizeof a->structure);
     pass(f, &a->structure_square, WORD);
     pass(f, &change, WORD);
@@ -236,8 +237,8 @@ static ley_status write_all(ley_average *a, ley_output *output, ley_error *error
     file f = {.output = output, .error = error};
     char head[sizeof magic];
     fact facts[MOST_FACTS] = {{{0}, 0}};
-    double mesh[4] = {(double)a->problem.mesh.n[0], (double)a->problem.mesh.n[1], (double)a->problem.mesh.n[2],
-                      (double)a->problem.mesh.window->points};
+    double mesh[5] = {(double)a->problem.mesh.n[0], (double)a->problem.mesh.n[1], (double)a->problem.mesh.n[2],
+                      (double)a->problem.mesh.window->points, a->problem.signal};
     const size_t count = list_facts(&a->problem, facts);
     ley_checksum_start(&f.sum);
     memcpy(head, magic, sizeof head);
@@ -321,13 +322,13 @@ static ley_status check_facts(const average_problem *p, file *f, ley_error *erro
 
 static ley_status read_all(ley_average *a, file *f, ley_error *error)
 {
-    double cell_A[9], mesh[4];
+    double cell_A[9], mesh[5];
     ley_status status = check_facts(&a->problem, f, error);
     if (status != LEY_OK)
         return status;
     pass(f, cell_A, sizeof cell_A);
     pass(f, mesh, sizeof mesh);
-    status = f->status == LEY_OK ? problem_fix(&a->problem, cell_A, error) : f->status;
+    status = f->status == LEY_OK ? problem_fix(&a->problem, cell_A, mesh[4], error) : f->status;
     if (status != LEY_OK)
         return status;
     const int64_t *n = a->problem.mesh.n;

@@ -68,8 +68,13 @@ static void add_density(void *context, size_t first, size_t last)
 
 static void add_rounded(density *d, size_t i, double value)
 {
-    const double rounded = rint(value), high = floor(ldexp(rounded, -64));
-    add_one(d, i, (uint64_t)(rounded - ldexp(high, 64)), (int64_t)high);
+    const double amount = fabs(rint(value)), whole = floor(ldexp(amount, -64));
+    const uint64_t low = (uint64_t)(amount - ldexp(whole, 64));
+    const int64_t high = (int64_t)whole;
+    if (value < 0)
+        add_one(d, i, ~low + 1, ~high + (low == 0));
+    else
+        add_one(d, i, low, high);
 }
 
 /* The integer next to x, of no more than 2^50: adding 1.5 2^52 makes it the last bits. */

@@ -126,7 +126,7 @@ static ley_status verify_chunk(device_part *p, const chunk *c, part_slot *s, ley
     const size_t bytes = sums_nodes(o) * sizeof(int64_t);
     ley_status status = LEY_OK;
     for (int f = 0; f < c->frames && status == LEY_OK; f++) {
-        if (!verify_wants(p->average, c->first + f))
+        if (!verify_wants(p->average, c->first + f, c->cell_A[f]))
             continue;
         sequence_fill(&s->sequence, p->single.buffer, 0, 0, bytes);
         spreader_launch(&p->spreader, &s->sequence, s->positions, s->cells, f, 1, p->single);
@@ -148,7 +148,7 @@ static ley_status do_frames(device_part *p, const chunk *c, part_slot *s, ley_er
         spreader_launch(&p->spreader, &s->sequence, s->positions, s->cells, f, 1, p->potential.frame);
         frame_potential_launch(&p->potential, &s->sequence, s->cells, f, p->sums);
         status = sequence_status(&s->sequence, error);
-        if (status != LEY_OK || !verify_wants(p->average, c->first + f))
+        if (status != LEY_OK || !verify_wants(p->average, c->first + f, c->cell_A[f]))
             continue;
         const dev_staging *values = p->potential.values_back;
         sequence_read(&s->sequence, p->potential.phi.buffer, 0, p->potential.values_back,
@@ -215,10 +215,11 @@ static void forget_held(device_part *p, bool are_in)
 static ley_status check_structure(const device_part *p, const int64_t *phi, ley_error *error)
 {
     const average_problem *o = &p->average->problem;
-    double found[2], right[2] = {0}, square = 0, off = 0;
+    double found[2], right[2] = {0}, square = 0, responses = 0, off = 0;
     for (const chunk *c = p->held.first; c != NULL; c = c->next)
         for (int f = 0; f < c->frames; f++) {
             const double response = phi != NULL ? structure_response(o, c->cell_A[f]) : 1;
+            responses += response;
             for (int part = 0; part < 2; part++) {
                 right[part] += response * c->structure[f][part];
                 square += pow(response * c->structure[f][part], 2);
@@ -228,7 +229,7 @@ static ley_status check_structure(const device_part *p, const int64_t *phi, ley_
         structure_of_potentials(o, phi, found);
     else
         structure_of_quanta(&o->mesh, p->back->bytes, o->exponent, found);
-    return structure_is_right(o, found, right, square, &off)
+    return structure_is_right(o, found, right, square, responses, &off)
                ? LEY_OK
                : ley_fail(error, LEY_ERROR_WRONG_RESULT,
                           "frames %lld on: a structure factor of %lld frames together is off by %.2g of its root mean "

@@ -300,7 +300,7 @@ static ley_status judge_sums(const trial *t, const float *phi, bool has_beyond, 
         const double value = is_in ? ldexp((double)phi[i], 40) : 0,
                      squared = is_in ? ldexp((double)phi[i] * (double)phi[i], 38) : 0;
         if (!(fabs((double)(sum[i] - sum_before(i)) - value) <= SELF_TEST_FLOAT * fabs(value) + 1) ||
-            !(fabs((double)(square[i] - 2 * sum_before(i)) - squared) <= SELF_TEST_FLOAT * fabs(squared) + 1))
+            !(fabs((double)(square[i] - 2 * sum_before(i)) - squared) <= 2)) /* no digit of a square is lost */
             return ley_fail(error, LEY_ERROR_WRONG_RESULT, "point %d of %d: the sums are %lld and %lld, not %g and %g",
                             i, TRIAL_VALUES - 1, (long long)(sum[i] - sum_before(i)),
                             (long long)(square[i] - 2 * sum_before(i)), value, squared);

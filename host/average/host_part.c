@@ -15,6 +15,7 @@ typedef struct host_part {
     ley_average *average;
     int64_t *charge, *own, *phi, *square; /* the second: of one frame */
     double *charge_e, *value;
+    float *phi_float;
 } host_part;
 
 static void add_frame(const host_part *h)
@@ -50,7 +51,8 @@ static ley_status do_frame(const host_part *h, const chunk *c, int f, ley_error 
     memset(h->own, 0, sums_nodes(p) * sizeof *h->own);
     host_spread_frame(&p->mesh, &c->place[f], p->atoms, position_A, p->quanta, h->own);
     add_frame(h);
-    if (verify_wants(h->average, c->first + f))
+    const bool is_verified = verify_wants(h->average, c->first + f, c->cell_A[f]);
+    if (is_verified && !p->by_frame)
         status = verify_density(h->average, c->first + f, &c->place[f], position_A, h->own, error);
     if (status != LEY_OK || !p->by_frame)
         return status;
@@ -58,6 +60,11 @@ static ley_status do_frame(const host_part *h, const chunk *c, int f, ley_error 
     for (size_t i = 0; i < sums_nodes(p); i++)
         h->charge_e[i] = ldexp((double)h->own[i], -p->exponent);
     status = potential_of(&own, c->cell_A[f], h->charge_e, h->value, error);
+    for (size_t i = 0; i < sums_points(p) && status == LEY_OK; i++)
+        h->phi_float[i] = (float)h->value[i];
+    if (status == LEY_OK && is_verified)
+        status =
+            verify_potential(h->average, c->first + f, &c->place[f], c->cell_A[f], position_A, h->phi_float, error);
     return status == LEY_OK ? add_potential(h, c->first + f, error) : status;
 }
 
@@ -69,6 +76,7 @@ static void end(host_part *h)
     free(h->square);
     free(h->charge_e);
     free(h->value);
+    free(h->phi_float);
 }
 
 static ley_status begin(host_part *h, ley_error *error)
@@ -82,10 +90,11 @@ static ley_status begin(host_part *h, ley_error *error)
         h->square = parallel_zeros(points * sizeof *h->square);
         h->charge_e = malloc(nodes * sizeof *h->charge_e);
         h->value = malloc(points * sizeof *h->value);
+        h->phi_float = malloc(points * sizeof *h->phi_float);
     }
-    const bool are_there =
-        h->charge != NULL && h->own != NULL &&
-        (!p->by_frame || (h->phi != NULL && h->square != NULL && h->charge_e != NULL && h->value != NULL));
+    const bool are_there = h->charge != NULL && h->own != NULL &&
+                           (!p->by_frame || (h->phi != NULL && h->square != NULL && h->charge_e != NULL &&
+                                             h->value != NULL && h->phi_float != NULL));
     return are_there ? LEY_OK : ley_fail_memory(error, 24 * (nodes + points), "a frame's sums");
 }
 

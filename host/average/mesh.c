@@ -1,5 +1,6 @@
 #include "average/mesh.h"
 
+#include "average/place.h"
 #include "error.h"
 #include "fft.h"
 #include "numerics/cell.h"
@@ -17,7 +18,7 @@ static const double most_k_sigma = 6;
 
 typedef struct error_model {
     int order;
-    double sigma_A, h_A, k_per_A;
+    double sigma_A, h_A, k_per_A, low_k; /* the last: 0, or that of the longest wave, beside which there are few */
 } error_model;
 
 /* Of waves at an angle of this cosine to an axis. */
@@ -28,26 +29,39 @@ static double aliases_at(const void *context, double cosine)
     return pow(x / (1 - x), power) + pow(x / (1 + x), power);
 }
 
+double average_mesh_matter(double k2)
+{
+    return k2 / (k2 + screened_per_A * screened_per_A);
+}
+
+/* The Gaussian's square, as a share of that of the longest wave. */
+static double gaussian(const error_model *m, double k)
+{
+    return exp((m->low_k * m->low_k - k * k) * m->sigma_A * m->sigma_A);
+}
+
 static double signal_at(const void *context, double k)
 {
-    const error_model *m = context;
-    return exp(-k * k * m->sigma_A * m->sigma_A) / (k * k + screened_per_A * screened_per_A);
+    return gaussian(context, k) / (k * k + screened_per_A * screened_per_A);
 }
 
 static double error_at(const void *context, double k)
 {
     error_model m = *(const error_model *)context;
     m.k_per_A = k;
-    const double share = k * m.h_A < M_PI ? 3 * quadrature(aliases_at, &m, 0, 1, 1) : signal_at(context, k) * k * k;
-    return exp(-k * k * m.sigma_A * m.sigma_A) / fmax(k * k, 1e-12) * share;
+    const double aliases = m.low_k > 0 ? aliases_at(&m, 1) : 3 * quadrature(aliases_at, &m, 0, 1, 1);
+    return gaussian(&m, k) / fmax(k * k, 1e-12) *
+           (k * m.h_A < M_PI ? aliases : average_mesh_matter(k * k) * gaussian(&m, k));
 }
 
-double average_mesh_error(int order, double sigma_A, double h_A)
+double average_mesh_error(const mesh_wish *wish, int order, double h_A)
 {
-    const error_model m = {.order = order, .sigma_A = sigma_A, .h_A = h_A};
-    const double end = most_k_sigma / sigma_A, edge = fmin(M_PI / h_A, end);
-    const double signal = quadrature(signal_at, &m, 0, end, 8);
-    return sqrt((quadrature(error_at, &m, 0, edge, 8) + quadrature(error_at, &m, edge, end, 8)) / signal);
+    const double sigma_A = wish->sigma_A, low = wish->least_k * sigma_A > 1 ? wish->least_k : 0;
+    const error_model m = {.order = order, .sigma_A = sigma_A, .h_A = h_A, .low_k = low};
+    const double end = place_most_wave(low, most_k_sigma / sigma_A), edge = fmin(fmax(M_PI / h_A, low), end);
+    const double signal = quadrature(signal_at, &m, low, end, 8);
+    return sqrt((quadrature(error_at, &m, low, edge, 8) + quadrature(error_at, &m, edge, end, 8)) / signal) /
+           wish->signal;
 }
 
 /* The widest spacing whose error is small enough. */
@@ -56,7 +70,7 @@ static double widest_A(int order, const mesh_wish *wish)
     double low = 1e-3 * wish->sigma_A, high = 2 * wish->sigma_A;
     for (int i = 0; i < 40; i++) {
         const double h_A = sqrt(low * high);
-        *(average_mesh_error(order, wish->sigma_A, h_A) <= wish->error ? &low : &high) = h_A;
+        *(average_mesh_error(wish, order, h_A) <= wish->error ? &low : &high) = h_A;
     }
     return low;
 }
@@ -93,7 +107,7 @@ ley_status average_mesh_choose(const mesh_wish *wish, average_mesh *made, ley_er
             product *= (double)m.n[axis];
             worst_A = fmax(worst_A, edge_A / (double)m.n[axis]);
         }
-        m.expected_error = average_mesh_error(m.window->points, wish->sigma_A, worst_A);
+        m.expected_error = average_mesh_error(wish, m.window->points, worst_A);
         if (product < 0x1p31 && cost_of(&m, wish) < least) {
             least = cost_of(&m, wish);
             *made = m;

@@ -21,11 +21,12 @@ typedef struct average_mesh {
     double expected_error; /* relative root mean square of a frame's potential */
 } average_mesh;
 
-/* What a mesh is chosen for: the cell, the Gaussian's sigma, the error that it is to have, atoms
- * whose charges are spread, and transforms of each frame. */
+/* What a mesh is chosen for: the cell and its longest wave, the Gaussian's sigma, the error that it
+ * is to have, how strong the potential is beside that of matter (signal.h), atoms whose charges are
+ * spread, and transforms of each frame. */
 typedef struct mesh_wish {
     const double (*cell_A)[3];
-    double sigma_A, error;
+    double sigma_A, error, least_k, signal;
     double atoms;
     bool transforms;
 } mesh_wish;
@@ -34,9 +35,11 @@ typedef struct mesh_wish {
  * nodes is fine enough. */
 ley_status average_mesh_choose(const mesh_wish *wish, average_mesh *made, ley_error *error);
 
-/* The relative error that splines of this order are expected to make, of charges whose structure is
- * that of matter. */
-double average_mesh_error(int order, double sigma_A, double h_A);
+/* The relative error that splines of this order are expected to make with nodes this far apart. */
+double average_mesh_error(const mesh_wish *wish, int order, double h_A);
+
+/* The square of a structure factor of matter, as a share of the sum of squares of its charges. */
+double average_mesh_matter(double k2);
 
 static inline int64_t average_mesh_nodes(const average_mesh *m)
 {

@@ -55,3 +55,24 @@ void place_floats(const frame_place *p, float made[PLACE_FLOATS])
         row[3] = (float)(p->first[i] - floor(p->first[i]));
     }
 }
+
+double place_least_wave(const double cell_A[9])
+{
+    double reciprocal[3][3], least2 = INFINITY;
+    place_reciprocal(cell_A, reciprocal);
+    for (int x = -2; x <= 2; x++)
+        for (int y = -2; y <= 2; y++)
+            for (int z = -2; z <= 2; z++) {
+                double k2 = 0;
+                for (int d = 0; d < 3; d++)
+                    k2 += pow(x * reciprocal[0][d] + y * reciprocal[1][d] + z * reciprocal[2][d], 2);
+                if (x != 0 || y != 0 || z != 0)
+                    least2 = fmin(least2, k2);
+            }
+    return 2 * M_PI * sqrt(least2);
+}
+
+double place_most_wave(double least_k, double widths)
+{
+    return sqrt(least_k * least_k + widths * widths);
+}

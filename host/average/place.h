@@ -25,4 +25,9 @@ void place_floats(const frame_place *p, float made[PLACE_FLOATS]);
 /* Of a cell that spans a volume: reciprocal[i] . cell[j] is 1 where i = j, else 0; the volume. */
 double place_reciprocal(const double cell_A[9], double reciprocal[3][3]);
 
+/* The shortest wave vector of a cell, 1 / A; and how far those reach that count beside it: a
+ * Gaussian that is wide beside the cell leaves little of all, and most of the first ones. */
+double place_least_wave(const double cell_A[9]);
+double place_most_wave(double least_k, double widths);
+
 #endif

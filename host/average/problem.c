@@ -126,10 +126,11 @@ static void sum_response(const average_problem *p, double *absolute, double *squ
 {
     double reciprocal[3][3];
     const double volume = place_reciprocal(p->first_cell_A, reciprocal), sigma_A = p->options.smooth_A;
+    const double most_k = place_most_wave(place_least_wave(p->first_cell_A), 6 / sigma_A);
     int most[3];
     *absolute = *square = 0;
     for (int i = 0; i < 3; i++)
-        most[i] = (int)(6 / sigma_A * cell_length(p->first_cell_A + 3 * i) / (2 * M_PI));
+        most[i] = (int)(most_k * cell_length(p->first_cell_A + 3 * i) / (2 * M_PI));
     for (int x = -most[0]; x <= most[0]; x++)
         for (int y = -most[1]; y <= most[1]; y++)
             for (int z = -most[2]; z <= most[2]; z++) {
@@ -148,31 +149,40 @@ static void fix_potentials(average_problem *p)
 {
     double absolute, square;
     sum_response(p, &absolute, &square);
-    p->most_phi = fmin(4 * p->absolute_charge_e * absolute, 64 * sqrt(p->square_charge_e * square));
-    const int bits = (int)ceil(log2(fmax(p->most_phi, 1e-30))), room = 61 - (int)ceil(log2(PROBLEM_FRAMES_OF_SUMS));
+    /* Numbers of quanta of less are beyond those of floats. */
+    p->most_phi = fmax(fmin(4 * p->absolute_charge_e * absolute, 64 * sqrt(p->square_charge_e * square)), 1e-10);
+    const int bits = (int)ceil(log2(p->most_phi)), room = 61 - (int)ceil(log2(PROBLEM_FRAMES_OF_SUMS));
     p->phi_exponent = room - bits;
     p->square_exponent = room - 2 * bits;
 }
 
-ley_status problem_fix(average_problem *p, const double cell_A[9], ley_error *error)
+double problem_mesh_error(const average_problem *p, const double cell_A[9])
+{
+    const mesh_wish wish = {.sigma_A = p->options.smooth_A, .least_k = place_least_wave(cell_A), .signal = p->signal};
+    double widest_A = 0;
+    for (int axis = 0; axis < 3; axis++)
+        widest_A = fmax(widest_A, cell_length(cell_A + 3 * axis) / (double)p->mesh.n[axis]);
+    return average_mesh_error(&wish, p->mesh.window->points, widest_A);
+}
+
+ley_status problem_fix(average_problem *p, const double cell_A[9], double signal, ley_error *error)
 {
     double vector_A[3][3];
     const ley_average_options *o = &p->options;
     memcpy(vector_A, cell_A, sizeof vector_A);
     memcpy(p->first_cell_A, cell_A, sizeof p->first_cell_A);
+    p->signal = signal < 0.5 ? signal : 1; /* the model is right within a factor of 2 */
     for (int axis = 0; axis < 3; axis++)
         p->n[axis] = o->n[axis] > 0 ? o->n[axis] : points_along(vector_A[axis], o->spacing_A);
     if (o->pmepot) {
-        double widest_A = 0;
         for (int axis = 0; axis < 3; axis++) {
             if (p->n[axis] < 8)
                 return ley_fail(error, LEY_ERROR_USAGE, "pmepot needs 8 points along each vector, not %lld",
                                 (long long)p->n[axis]);
             p->mesh.n[axis] = p->n[axis];
-            widest_A = fmax(widest_A, cell_length(vector_A[axis]) / (double)p->n[axis]);
         }
         p->mesh.window = spline_of(4);
-        p->mesh.expected_error = average_mesh_error(4, o->smooth_A, widest_A);
+        p->mesh.expected_error = problem_mesh_error(p, cell_A);
         put_origin_of_pmepot(p);
         p->is_fixed = true;
         return LEY_OK;
@@ -188,6 +198,8 @@ ley_status problem_fix(average_problem *p, const double cell_A[9], ley_error *er
     const mesh_wish wish = {.cell_A = (const double(*)[3])vector_A,
                             .sigma_A = o->smooth_A,
                             .error = o->tolerance / 2,
+                            .least_k = place_least_wave(cell_A),
+                            .signal = p->signal,
                             .atoms = (double)p->atoms,
                             .transforms = o->deviation || o->exact_cells};
     const ley_status status = average_mesh_choose(&wish, &p->mesh, error);

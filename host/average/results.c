@@ -159,7 +159,7 @@ ley_status results_check_mean(ley_average *a, double *mean_error, ley_error *err
         structure_of_charges(&a->problem.mesh, charge_e, structure);
     free(charge_e);
     return status != LEY_OK ||
-                   structure_is_right(&a->problem, structure, right, a->structure_square / frames, mean_error)
+                   structure_is_right(&a->problem, structure, right, a->structure_square / frames, 1, mean_error)
                ? status
                : ley_fail(error, LEY_ERROR_WRONG_RESULT,
                           "a structure factor of the mean is off by %.2g of its root mean square over frames: frames "

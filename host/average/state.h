@@ -19,8 +19,8 @@ typedef struct average_problem {
     float *quanta_float;
     double absolute_charge_e, square_charge_e; /* sums of |q| and q^2 */
     double coulomb_constant;
-    bool is_fixed; /* the first frame is there: */
-    double first_cell_A[9];
+    bool is_fixed;                  /* the first frame is there: */
+    double first_cell_A[9], signal; /* the latter: see signal.h */
     average_mesh mesh;
     int64_t n[3];
     double origin[3];
@@ -91,7 +91,7 @@ struct ley_average {
 
     /* The caller's thread alone. */
     int64_t added;
-    double cell_sum_A[9], start_s;
+    double cell_sum_A[9], widest_cell_A[9], start_s;
     double structure[2], structure_square; /* sums over frames of the factor of one wave, and of its square */
     bool cells_change;
     cell_sample sample;

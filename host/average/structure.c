@@ -109,10 +109,26 @@ double structure_response(const average_problem *p, const double cell_A[9])
     return 4 * M_PI / volume * exp(-sigma_A * sigma_A * k2 / 2) / k2;
 }
 
-bool structure_is_right(const average_problem *p, const double structure[2], const double right[2], double square,
-                        double *error)
+/* What floats are off by, as a share of the root of the sum of squares of charges. */
+static const double float_error = 4e-6;
+
+/* What the mesh's aliases may add to the wave, as a share of the root of the sum of squares of
+ * charges: much where a mesh has few nodes along an axis, for the Gaussian leaves nothing of it. */
+static double aliases(const average_mesh *mesh)
 {
-    const double least = 1e-4 * sqrt(p->square_charge_e); /* where all cancels floats have nothing left */
-    *error = hypot(structure[0] - right[0], structure[1] - right[1]) / fmax(sqrt(square), least);
-    return *error <= most_tolerances * p->options.tolerance;
+    double sum = 0;
+    for (int axis = 0; axis < 3; axis++)
+        sum += 2 * pow(wave[axis] / ((double)mesh->n[axis] - wave[axis]), mesh->window->points);
+    return sum;
+}
+
+bool structure_is_right(const average_problem *p, const double structure[2], const double right[2], double square,
+                        double responses, double *error)
+{
+    const double charge = sqrt(p->square_charge_e),
+                 least = 1e-4 * charge, /* where all cancels floats have nothing left */
+        size = fmax(sqrt(square), least);
+    *error = hypot(structure[0] - right[0], structure[1] - right[1]) / size;
+    return *error <=
+           most_tolerances * p->options.tolerance + responses * charge * (float_error + 2 * aliases(&p->mesh)) / size;
 }

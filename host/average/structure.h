@@ -19,8 +19,9 @@ void structure_of_potentials(const average_problem *p, const int64_t *phi, doubl
 double structure_response(const average_problem *p, const double cell_A[9]);
 
 /* Whether one of `frames` frames together, whose own ones come to `right` and their squares to
- * `square`, is off by no more than the mesh may be; *error, as a share of sqrt(square). */
+ * `square`, is off by no more than the mesh may be: `responses` is what a unit of each frame's
+ * factor makes of it, all together; *error, as a share of sqrt(square). */
 bool structure_is_right(const average_problem *p, const double structure[2], const double right[2], double square,
-                        double *error);
+                        double responses, double *error);
 
 #endif

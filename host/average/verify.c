@@ -5,6 +5,7 @@
  *              erf(r_j / (s sqrt 2))) / r_j - 2 pi (s^2 - sigma^2) Q / V */
 #include "average/verify.h"
 
+#include "average/place.h"
 #include "average/potential.h"
 #include "clock.h"
 #include "error.h"
@@ -62,9 +63,14 @@ static double k2_of(const ewald *e, const int m[3])
     return k2;
 }
 
+static double most_wave(const ewald *e, double wide_A)
+{
+    return place_most_wave(place_least_wave(e->cell_A), most_widths / wide_A);
+}
+
 static double count_waves(const ewald *e, double wide_A)
 {
-    const double k = most_widths / wide_A;
+    const double k = most_wave(e, wide_A);
     return 2 * M_PI / 3 * k * k * k * e->volume / (8 * M_PI * M_PI * M_PI);
 }
 
@@ -94,7 +100,7 @@ static void choose_split(ewald *e)
         }
     }
     for (int i = 0; i < 3; i++) {
-        e->most[i] = (int)(most_widths / e->wide_A * length_of(e->cell_A + 3 * i) / (2 * M_PI));
+        e->most[i] = (int)(most_wave(e, e->wide_A) * length_of(e->cell_A + 3 * i) / (2 * M_PI));
         e->most[i] = e->most[i] > MOST_WAVES_ALONG ? MOST_WAVES_ALONG : e->most[i];
         e->images[i] = (int)floor(most_widths * e->wide_A * length_of(e->reciprocal[i]) + 0.5);
     }
@@ -103,6 +109,7 @@ static void choose_split(ewald *e)
 static ley_status list_waves(ewald *e, ley_error *error)
 {
     const size_t most = (size_t)(e->most[0] + 1) * (size_t)(2 * e->most[1] + 1) * (size_t)(2 * e->most[2] + 1);
+    const double most_k = most_wave(e, e->wide_A);
     e->list = malloc(most * sizeof *e->list);
     if (e->list == NULL)
         return ley_fail_memory(error, most * sizeof *e->list, "the waves");
@@ -112,7 +119,7 @@ static ley_status list_waves(ewald *e, ley_error *error)
                 wave w = {.m = {x, y, z}};
                 const double k2 = k2_of(e, w.m);
                 w.factor = 8 * M_PI / e->volume * exp(-e->wide_A * e->wide_A * k2 / 2) / k2;
-                if (k2 * e->wide_A * e->wide_A < most_widths * most_widths)
+                if (k2 < most_k * most_k)
                     e->list[e->waves++] = w;
             }
     return LEY_OK;
@@ -381,15 +388,28 @@ enum { VERIFY_POINTS = 16 };
 
 static const double most_time = 0.05; /* of all */
 
-bool verify_wants(ley_average *a, int64_t frame)
+/* Whether a frame's own cell is too large for the mesh to be fine enough without a doubt: it is
+ * twice as good as it has to be, by the fourth power at least. */
+static bool is_coarse(const average_problem *p, const double cell_A[9])
+{
+    static const double most_growth = 1.15;
+    bool is_longer = false;
+    for (int i = 0; i < 9 && p->by_frame; i += 3)
+        is_longer = is_longer || length_of(cell_A + i) > most_growth * length_of(p->first_cell_A + i);
+    return is_longer;
+}
+
+bool verify_wants(ley_average *a, int64_t frame, const double cell_A[9])
 {
     const ley_average_options *o = &a->problem.options;
-    if (o->verify_every == 0 || o->pmepot || frame % o->verify_every != 0)
+    if (o->verify_every == 0 || o->pmepot)
         return false;
+    if (is_coarse(&a->problem, cell_A) || frame == 0)
+        return true;
     pthread_mutex_lock(&a->sum_mutex);
-    const bool is_due = frame == 0 || a->checking_s <= most_time * (ley_clock_s() - a->start_s);
+    const bool is_affordable = a->checking_s <= most_time * (ley_clock_s() - a->start_s);
     pthread_mutex_unlock(&a->sum_mutex);
-    return is_due;
+    return is_affordable && frame % o->verify_every == 0;
 }
 
 /* Nodes at random, by the frame's number. */

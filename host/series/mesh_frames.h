@@ -11,9 +11,11 @@ typedef struct mesh_frames {
     const int64_t *first, *excluded; /* NULL: none is */
     const ley_series_frames *frames;
     ley_series_report *report; /* the largest errors are put there */
+    double *tolerance;         /* of the jobs: less than the options', where fields need it; kept from frame to frame */
 } mesh_frames;
 
-/* Errors: those of jobs, with the number of the frame. */
+/* Errors: those of jobs, with the number of the frame; LEY_ERROR_WRONG_RESULT where a field is off
+ * by more than the tolerance. */
 ley_status mesh_frames_run(const mesh_frames *m, ley_error *error);
 
 /* What a frame is expected to take on the options' engine; infinite where that is not known. */

@@ -33,6 +33,7 @@ struct ley_series {
     ley_series_method method;
     frame_sum sum;
     ley_series_report report;
+    double mesh_tolerance;
 };
 
 void ley_series_options_default(ley_series_options *options)
@@ -86,6 +87,7 @@ static ley_status make(ley_series *s, const double *charge_e, ley_error *error)
         return ley_fail_memory(error, s->n * (sizeof *s->atom + sizeof *s->charge_e), "charges of a series");
     s->constant = ley_coulomb_constant(s->o.units, s->o.dielectric, s->o.temperature_K);
     s->sum.r_min_A = s->o.r_min_A;
+    s->mesh_tolerance = s->o.tolerance;
     return take_charges(s, charge_e, error);
 }
 
@@ -416,7 +418,8 @@ static ley_status choose_method(ley_series *s, const ley_series_frames *frames, 
     if (s->method == (s->is_open ? LEY_SERIES_EWALD : LEY_SERIES_DIRECT))
         return ley_fail(error, LEY_ERROR_USAGE, "method %s is for %s", s->is_open ? "ewald" : "direct",
                         s->is_open ? "frames that have cells" : "open space, without cells");
-    if (s->o.method == LEY_SERIES_AUTO && s->o.engine != NULL &&
+    const bool may_mesh = s->o.tolerance >= 10 * LEY_LEAST_TOLERANCE; /* their fields are off by several tolerances */
+    if (s->o.method == LEY_SERIES_AUTO && s->o.engine != NULL && may_mesh &&
         mesh_frame_seconds(&s->o, s->n, s->charge_e, s->points, frames) < 1e-9 * time_ns / parallel_cores())
         s->method = LEY_SERIES_MESH;
     return LEY_OK;
@@ -429,6 +432,7 @@ static ley_status decide(ley_series *s, const ley_series_frames *frames, point_s
     ley_status status = choose_method(s, frames, &c, error);
     s->sum.is_open = s->is_open;
     s->sum.r_min_A = s->o.r_min_A;
+    s->mesh_tolerance = s->o.tolerance;
     if (status == LEY_OK && s->method == LEY_SERIES_EWALD)
         status = find_s(s, frames, &c, room, error);
     if (status != LEY_OK)
@@ -466,8 +470,9 @@ static ley_status run_frames(ley_series *s, const ley_series_frames *frames, poi
         return ley_fail(error, LEY_ERROR_USAGE, "former frames have %s: a series has one kind of frames",
                         s->is_open ? "no cell" : "cells");
     if (status == LEY_OK && s->method == LEY_SERIES_MESH)
-        return mesh_frames_run(
-            &(mesh_frames){&s->o, s->n, s->points, s->charge_e, s->first, s->excluded, frames, &s->report}, error);
+        return mesh_frames_run(&(mesh_frames){&s->o, s->n, s->points, s->charge_e, s->first, s->excluded, frames,
+                                              &s->report, &s->mesh_tolerance},
+                               error);
     running r = running_of(s, frames, &s->sum, 1, room);
     if (status == LEY_OK)
         status = sum_all(&r, error);

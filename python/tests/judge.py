@@ -24,7 +24,9 @@ def vectors(boxes):
 def waves(cell, sigma):
     """Half of the wave vectors that count, (n, 3), and the whole numbers of each."""
     dual = 2 * np.pi * np.linalg.inv(cell).T
-    reach = 7.0 / sigma  # exp(-24)
+    few = np.array(list(np.ndindex(5, 5, 5))) - 2
+    least = min(np.linalg.norm(few[few.any(axis=1)] @ dual, axis=1))
+    reach = np.hypot(7.0 / sigma, least)  # exp(-24), of what the longest wave has
     most = [int(np.ceil(reach * length / (2 * np.pi))) for length in np.linalg.norm(cell, axis=1)]
     whole = np.array(np.meshgrid(*(np.arange(-n, n + 1) for n in most), indexing="ij")).reshape(3, -1).T
     whole = whole[(whole[:, 0] > 0) | ((whole[:, 0] == 0) & ((whole[:, 1] > 0) | ((whole[:, 1] == 0) & (whole[:, 2] > 0))))]

@@ -188,3 +188,15 @@ def test_protein():
     nodes, energies, *_ = brute_force(data["x"], data["q"], 0.5, 10, 6, 10, [-1] * 6)
     np.testing.assert_array_equal(found.nodes, nodes)
     np.testing.assert_allclose(found.energies_kcal_mol, energies, rtol=1e-5)
+
+
+def test_an_ions_own_node_is_taken():
+    """Even where `between` is less than half a spacing, and rounds to no nodes."""
+    x, q = molecule(50, 8)
+    found = leyden.ions(leyden.Atoms(x, q), [("NA", 1, 5), ("CL", -1, 5)], spacing=1.5, between=0.5)
+    assert len({tuple(node) for node in found.nodes}) == 10
+    distance = np.linalg.norm(found.positions[:, None] - found.positions, axis=2)
+    np.fill_diagonal(distance, np.inf)
+    phi = [KCAL * ((q / np.linalg.norm(x - at, axis=1)).sum() + (found.charges[:k] / distance[k, :k]).sum())
+           for k, at in enumerate(found.positions)]
+    np.testing.assert_allclose(found.energies_kcal_mol, found.charges * phi, rtol=1e-7)
