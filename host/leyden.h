@@ -907,17 +907,17 @@ LEY_API const ley_report *ley_job_report(const ley_job *job);
 LEY_API void ley_job_destroy(ley_job *job);
 
 /* Headers of their own, one for each subject. */
+#include "leyden_average.h"
 #include "leyden_bench.h"
 #include "leyden_check.h"
 #include "leyden_compare.h"
 #include "leyden_forecast.h"
+#include "leyden_ions.h"
 #include "leyden_long_range.h"
 #include "leyden_map_formats.h"
 #include "leyden_parameters.h"
 #include "leyden_plan.h"
-#include "leyden_average.h"
 #include "leyden_request.h"
-#include "leyden_ions.h"
 #include "leyden_series.h"
 #include "leyden_surface.h"
 #include "leyden_wavefunction.h"

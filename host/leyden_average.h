@@ -81,8 +81,8 @@ LEY_API ley_status ley_average_create(ley_engine *engine, const ley_atoms *atoms
  * volume, with the frame (counted from 1 over all that were added) and the atom: none of these
  * frames is added then, and the average may go on; LEY_ERROR_WRONG_RESULT where the verification of
  * a frame, which is named, has failed on every device; LEY_ERROR_MEMORY; LEY_CANCELLED. */
-LEY_API ley_status ley_average_add(ley_average *average, size_t frames, const float *position_A,
-                                   const double *cell_A, ley_error *error);
+LEY_API ley_status ley_average_add(ley_average *average, size_t frames, const float *position_A, const double *cell_A,
+                                   ley_error *error);
 
 /* Asks an addition to stop soon: what has been added counts. Async-signal-safe. */
 LEY_API void ley_average_cancel(ley_average *average);
@@ -109,10 +109,10 @@ typedef enum ley_profile_boundary {
  * two. */
 typedef struct ley_profile {
     size_t planes;
-    const double *distance_A;    /* along the normal, from the first plane */
-    const double *charge_e_A3;   /* charge density in e / A^3 */
-    const double *field;         /* along the normal, in units / A */
-    const double *potential;     /* in units */
+    const double *distance_A;                                   /* along the normal, from the first plane */
+    const double *charge_e_A3;                                  /* charge density in e / A^3 */
+    const double *field;                                        /* along the normal, in units / A */
+    const double *potential;                                    /* in units */
     const double *charge_error, *field_error, *potential_error; /* standard errors by blocks */
 } ley_profile;
 
@@ -122,22 +122,22 @@ LEY_API ley_status ley_average_profile(ley_average *average, int axis, ley_profi
 /* ---- What was done --------------------------------------------------------------------------- */
 
 typedef struct ley_average_totals {
-    int64_t frames, blocks;     /* that count; blocks that are full */
-    double cell_A[3][3];        /* the mean cell */
-    int64_t n[3], mesh[3];      /* points of the map, nodes of the mesh */
-    int order;                  /* of the splines */
-    double expected_error;      /* relative root mean square, of a frame: in the widest cell where each is taken
-                                   exactly, else in the mean one */
+    int64_t frames, blocks; /* that count; blocks that are full */
+    double cell_A[3][3];    /* the mean cell */
+    int64_t n[3], mesh[3];  /* points of the map, nodes of the mesh */
+    int order;              /* of the splines */
+    double expected_error;  /* relative root mean square, of a frame: in the widest cell where each is taken
+                               exactly, else in the mean one */
     int64_t checked_frames, checked_points;
-    double relative_rms;        /* error over all checked points, as a share of their frames' root mean squares */
-    double mean_error;          /* of a structure factor of the mean, recomputed from every frame, as a share of its
-                                   root mean square over frames */
-    double cell_difference;     /* relative RMS between the two ways with cells, of a sample: the first frame, and
-                                   those whose number from 0 is a power of 2, 16 at most; not a number: cells
-                                   did not change, or they are exact */
-    double seconds;             /* since the first frame was added */
-    int devices, failed;        /* that took frames; of them, those that failed */
-    char device[128];           /* their names */
+    double relative_rms;    /* error over all checked points, as a share of their frames' root mean squares */
+    double mean_error;      /* of a structure factor of the mean, recomputed from every frame, as a share of its
+                               root mean square over frames */
+    double cell_difference; /* relative RMS between the two ways with cells, of a sample: the first frame, and
+                               those whose number from 0 is a power of 2, 16 at most; not a number: cells
+                               did not change, or they are exact */
+    double seconds;         /* since the first frame was added */
+    int devices, failed;    /* that took frames; of them, those that failed */
+    char device[128];       /* their names */
 } ley_average_totals;
 
 /* Waits for all that is under way. Errors: as ley_average_add(). */

@@ -5,6 +5,8 @@
 #elif !defined(LEYDEN_IONS_H)
 #define LEYDEN_IONS_H
 
+#include "leyden_request.h"
+
 #ifdef __cplusplus
 extern "C" {
 #endif

@@ -115,6 +115,10 @@ static ley_status measure(const bench *b, const char *variant, ley_error *error)
     ley_status status = separable_kernel_create(b->device, variant, b->task->e.most_l + 1, &k, error);
     if (status == LEY_OK)
         status = separable_kernel_load(&k, &b->task->problem, error);
+    if (status != LEY_OK) { /* a variant that this device cannot have */
+        separable_kernel_destroy(&k);
+        return status;
+    }
     const padded_slab layout = separable_layout(&k, &b->task->problem);
     int64_t plane_bytes = 0, planes;
     padding_bytes(&layout, &plane_bytes);
@@ -135,7 +139,7 @@ static ley_status measure(const bench *b, const char *variant, ley_error *error)
         printf("%-9s %9.3f ms (%.3f to %.3f), %7.1f G multiply-adds/s of %.1f G, limit without screening %.3f ms, "
                "error %.1e\n",
                variant, 1e3 * seconds[ROUNDS / 2], 1e3 * seconds[0], 1e3 * seconds[ROUNDS - 1],
-               1e-9 * terms / seconds[ROUNDS / 2], 1e-9 * terms, 1e3 * terms / k.facts.fma_per_s, worst);
+               1e-9 * terms / seconds[ROUNDS / 2], 1e-9 * k.facts.fma_per_s, 1e3 * terms / k.facts.fma_per_s, worst);
     }
     separable_run_destroy(&run);
     separable_kernel_destroy(&k);
@@ -159,6 +163,7 @@ static void run_bench(worker *w, void *context)
         ley_error error = {0};
         if ((b->only == NULL || strcmp(b->only, variant) == 0) && measure(b, variant, &error) != LEY_OK)
             printf("%-9s %s\n", variant, error.message);
+        fflush(stdout);
         ley_error_clear(&error);
     }
 }

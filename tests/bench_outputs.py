@@ -286,8 +286,9 @@ def score():
     sides = read_markdown("sides.md")[0][0]
     shown = {row[0]: row[1] for row in sides[1:]}
     assert len(sides) == 1 + 3 + len(three[0]["references"]), sides
-    for of in screens:
-        name = of["device"]["name"] + ", opencl, 2026-11-24"
+    for of, report in zip(screens, three):
+        cores = f", {report['host']['processors']} cores" if of["device"]["class"] == "cpu" else ""
+        name = of["device"]["name"] + cores + ", opencl, 2026-11-24"
         assert shown[name] == (three_digits(of["score"]) if of["score"] else "-"), (shown, of["score"])
     assert any("WRONG" in row for row in sides) and any("1.20 !" in row for row in sides), sides
     with open("s1.md", encoding="utf-8") as file:

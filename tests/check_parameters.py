@@ -18,6 +18,7 @@ OTHERS = {"--help", "--help-all", "--version", "--verbose"}
 # Of APBS, of `python3 -m leyden convert`, and of programs of tests/.
 OF_OTHERS = {("docs/apbs.md", "--output-file"), *(("docs/python.md", word) for word in ("--radii", "--select", "--frame")),
              *(("docs/series.md", word) for word in ("--atoms", "--bonds", "--open", "--points")),
+             ("docs/troubleshooting.md", "--radii"),
              *(("docs/testing.md", word) for word in ("--seconds", "--rounds", "--only"))}
 
 

@@ -5,9 +5,9 @@
 
 #include "average/state.h"
 
-/* Whether a frame, counted from 0, is to be verified: the first one; one of so many, as long as that
- * takes no more than a twentieth of the time; and those whose own cell is too large for the mesh to
- * be fine enough without a doubt. */
+/* Whether a frame, counted from 0, is to be verified: the first one; one of so many, as long as
+ * that takes no more than a twentieth of the time; and those whose own cell is too large for the
+ * mesh to be fine enough without a doubt. */
 bool verify_wants(ley_average *a, int64_t frame, const double cell_A[9]);
 
 /* A frame's density, [nodes] of the mesh. Notes what was found. Errors:

@@ -17,7 +17,7 @@ static const double most_pairs = 2e9;
 /* Energies are equal that differ by the rounding of double sums. Floats: of a sum. */
 static const double equal = 1e-12, float_rounding = 1.2e-7;
 
-/* ---- For tests ----------------------------------------------------------------------------------- */
+/* ---- For tests ------------------------------------------------------------------------------- */
 
 static double assumed_delta = -1;
 static int begun;
