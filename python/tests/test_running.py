@@ -74,7 +74,7 @@ print("used", time.process_time() - begin, flush=True)
 """
 
 
-@pytest.mark.parametrize("what", ["atoms, spacing=0.15", "field, level=numpy.linspace(-3, 3, 16)"])
+@pytest.mark.parametrize("what", ["atoms, spacing=0.2", "field, level=numpy.linspace(-3, 3, 16)"])
 def test_ctrl_c_in_surfaces(what):
     import time
     program = SURFACE.replace("WHAT", what)
