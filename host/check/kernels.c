@@ -1,5 +1,7 @@
 /* Every kernel, in every specification that matters for the device, by its self-test: against the
  * host's double precision. */
+#include "average/frame_potential.h"
+#include "average/spread_kernel.h"
 #include "check/internal.h"
 
 #include "calibrate.h"
@@ -291,6 +293,11 @@ static const struct {
     {&interpolation_gather_kind, try_transfer},
     {&interpolation_list_kind, try_transfer},
     {&influence_kind, try_alone},
+    {&density_spread_kind, try_alone},
+    {&density_merge_kind, try_alone},
+    {&density_floats_kind, try_alone},
+    {&density_fold_kind, try_alone},
+    {&potential_sums_kind, try_alone},
     {&ions_mask_kind, try_alone},
     {&ions_bricks_kind, try_alone},
     {&ions_nodes_kind, try_alone},
