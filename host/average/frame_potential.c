@@ -189,6 +189,8 @@ typedef struct trial {
     dev_buffer *buffer[3];
     size_t bytes[3];
     uint32_t state;
+    int64_t first[TRIAL_VALUES], second[TRIAL_VALUES]; /* what goes there */
+    float phi[TRIAL_VALUES];
 } trial;
 
 static trial *trial_begin(const dev_kernel *built, ley_error *error)
@@ -256,19 +258,19 @@ static ley_status judge_floats(const trial *t, const int64_t *frame, const int64
 
 static ley_status test_floats(const dev_kernel *built, void *context, ley_error *error)
 {
-    static _Thread_local int64_t frame[TRIAL_VALUES], sum[TRIAL_VALUES];
     static const float mesh[TRIAL_VALUES];
     trial *t = trial_begin(built, error);
     (void)context;
     if (t == NULL)
         return LEY_ERROR_MEMORY;
+    int64_t *frame = t->first, *sum = t->second;
     for (int i = 0; i < TRIAL_VALUES; i++) {
         frame[i] = some_integer(t);
         sum[i] = some_integer(t) * 1001;
     }
-    ley_status status = put(t, 0, frame, sizeof frame, error);
+    ley_status status = put(t, 0, frame, sizeof t->first, error);
     if (status == LEY_OK)
-        status = put(t, 1, sum, sizeof sum, error);
+        status = put(t, 1, sum, sizeof t->second, error);
     if (status == LEY_OK)
         status = put(t, 2, mesh, sizeof mesh, error);
     if (status == LEY_OK) {
@@ -311,26 +313,26 @@ static ley_status judge_sums(const trial *t, const float *phi, bool has_beyond, 
 /* `odd`: a value that is beyond, or not. */
 static ley_status test_sums_with(const dev_kernel *built, float odd, ley_error *error)
 {
-    static _Thread_local int64_t sum[TRIAL_VALUES], square[TRIAL_VALUES];
-    static _Thread_local float phi[TRIAL_VALUES];
     const int32_t beyond = 0;
     const bool has_beyond = !(fabsf(odd) <= 11);
     dev_buffer *values = NULL;
     trial *t = trial_begin(built, error);
     if (t == NULL)
         return LEY_ERROR_MEMORY;
+    int64_t *sum = t->first, *square = t->second;
+    float *phi = t->phi;
     for (int i = 0; i < TRIAL_VALUES; i++) {
         sum[i] = sum_before(i);
         square[i] = 2 * sum_before(i);
         phi[i] = i == BEYOND_AT ? odd : (float)(20 * self_test_fraction(&t->state) - 10);
     }
-    ley_status status = put(t, 0, sum, sizeof sum, error);
+    ley_status status = put(t, 0, sum, sizeof t->first, error);
     if (status == LEY_OK)
-        status = put(t, 1, square, sizeof square, error);
+        status = put(t, 1, square, sizeof t->second, error);
     if (status == LEY_OK)
         status = put(t, 2, &beyond, sizeof beyond, error);
     if (status == LEY_OK)
-        status = arena_upload(&t->arena, phi, sizeof phi, &values, error);
+        status = arena_upload(&t->arena, phi, sizeof t->phi, &values, error);
     if (status == LEY_OK) {
         launch_row(&t->sequence, built, TRIAL_VALUES - 1,
                    KERNEL_ARGUMENTS(potential_sums, .gm_phi = {values}, .points = TRIAL_VALUES - 1, .most = 11,
