@@ -237,6 +237,14 @@ static ley_status check_structure(const device_part *p, const int64_t *phi, ley_
                           (long long)p->held.first->first + 1, (long long)p->held_frames, off);
 }
 
+static bool has_been_left(device_part *p)
+{
+    pthread_mutex_lock(&p->average->mutex);
+    const bool has_failed = p->has_failed;
+    pthread_mutex_unlock(&p->average->mutex);
+    return has_failed;
+}
+
 /* Hands over what the device has. */
 static ley_status flush(device_part *p, ley_error *error)
 {
@@ -255,6 +263,8 @@ static ley_status flush(device_part *p, ley_error *error)
     if (a->problem.by_frame)
         frame_potential_read(&p->potential, w);
     status = sequence_finish(w, error);
+    if (status == LEY_OK && has_been_left(p)) /* others do the frames that it held */
+        status = ley_fail(error, LEY_ERROR_DEVICE, "the driver has returned too late");
     if (status == LEY_OK && a->problem.by_frame)
         status = frame_potential_check(&p->potential, error);
     if (status == LEY_OK && a->problem.options.verify_every > 0)
@@ -286,15 +296,12 @@ static bool must_flush(const device_part *p, const chunk *c)
             p->held.count >= (most < 1 ? 1 : most));
 }
 
-static ley_status take_chunk(device_part *p, chunk *c, ley_error *error)
+/* The caller holds the mutex: a chunk is never nowhere, whatever the driver does. */
+static void hold(device_part *p, chunk *c)
 {
-    ley_status status = must_flush(p, c) ? flush(p, error) : LEY_OK;
-    pthread_mutex_lock(&p->average->mutex);
     chunk_append(&p->held, c);
-    pthread_mutex_unlock(&p->average->mutex);
     p->held_frames += c->frames;
     p->block = sums_block(&p->average->problem, c->first);
-    return status == LEY_OK ? begin_chunk(p, c, error) : status;
 }
 
 /* ---- The loop -------------------------------------------------------------------------------- */
@@ -329,9 +336,11 @@ static order next_order(device_part *p, chunk **taken)
     bool waits = true;
     pthread_mutex_lock(&a->mutex);
     while (waits && !a->quits) {
-        *taken = chunk_take(&a->waiting);
-        if (*taken != NULL) {
-            next = ORDER_TAKE;
+        if (a->waiting.first != NULL) {
+            next = must_flush(p, a->waiting.first) ? ORDER_FLUSH : ORDER_TAKE;
+            *taken = next == ORDER_TAKE ? chunk_take(&a->waiting) : NULL;
+            if (*taken != NULL)
+                hold(p, *taken);
             break;
         }
         if (p->held.count > 0 && (a->wants_all || a->is_starving)) {
@@ -376,7 +385,7 @@ static ley_status work(device_part *p, ley_error *error)
         const order next = next_order(p, &c);
         if (next == ORDER_LEAVE)
             break;
-        status = next == ORDER_TAKE ? take_chunk(p, c, error) : flush(p, error);
+        status = next == ORDER_TAKE ? begin_chunk(p, c, error) : flush(p, error);
     }
     return status;
 }
