@@ -652,7 +652,8 @@ static typed_text output_meant(int argc, char **argv, const parsed_arguments *ar
     bool is_there = i == arguments->option_count || !arguments->options[i].row->required;
     for (int at = 0; at < argc; at++)
         is_there = is_there || strncmp(argv[at], "-o", 2) == 0 || strncmp(argv[at], "--output", 8) == 0;
-    return is_there ? (typed_text){""} : typed_with("-o", word);
+    static const typed_text nothing = {""};
+    return is_there ? nothing : typed_with("-o", word);
 }
 
 parse_result options_parse(const subcommand *command, int argc, char **argv, parsed_arguments *arguments)

@@ -139,9 +139,11 @@ ley_status sums_reserve_block(const average_problem *p, all_blocks *all, ley_err
         return status;
     const size_t capacity = 2 * (size_t)all->capacity + 16, planes = sums_plane_count(&p->mesh);
     int64_t *number = realloc(all->number, capacity * sizeof *number);
-    all->number = number != NULL ? number : all->number;
+    if (number != NULL)
+        all->number = number;
     double *grown = realloc(all->planes, capacity * planes * sizeof *grown);
-    all->planes = grown != NULL ? grown : all->planes;
+    if (grown != NULL)
+        all->planes = grown;
     if (number == NULL || grown == NULL)
         return ley_fail_memory(error, capacity * planes * sizeof *grown, "the blocks");
     all->capacity = (int64_t)capacity;

@@ -172,7 +172,7 @@ FOR_THIS_CPU static void multiply(const double *q, const double *x_re, const dou
 static void sum_batch(const ewald *e, size_t first, size_t count, batch_values *room, double (*part)[2])
 {
     const size_t along[3] = {(size_t)e->most[0] + 2, (size_t)e->most[1] + 2, (size_t)e->most[2] + 2};
-    batch_values *re[3], *im[3], *charge = room, *across = room + 1;
+    batch_values *re[3] = {NULL}, *im[3] = {NULL}, *charge = room, *across = room + 1;
     room += 3;
     for (int axis = 0; axis < 3; axis++) {
         re[axis] = room;

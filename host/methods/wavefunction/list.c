@@ -66,7 +66,7 @@ static void pack(void *context, size_t first, size_t last)
         const expansion_gaussian *g = &p->e->gaussians[i];
         const int derivatives = p->laplacian ? 2 : p->gradient;
         const double reach2 = expansion_reach2(p->e, g, p->coefficients, p->thresholds, p->orbitals, derivatives);
-        for (int axis = 0; axis < 3; axis++) {
+        for (size_t axis = 0; axis < 3; axis++) {
             to->centres[4 * i + axis] = (float)g->centre[axis];
             to->lows[4 * i + axis] = (float)(g->centre[axis] - (double)to->centres[4 * i + axis]);
         }
