@@ -405,7 +405,10 @@ void device_part_run(worker *w, void *average)
     ley_average *a = average;
     device_part *p = part_of(w, average);
     ley_error error = {.status = LEY_OK};
-    if (w->device == NULL || p->has_failed)
+    pthread_mutex_lock(&a->mutex);
+    const bool quits = a->quits;
+    pthread_mutex_unlock(&a->mutex);
+    if (w->device == NULL || p->has_failed || quits)
         return;
     p->info = w->info;
     join(a, p, true);
