@@ -438,7 +438,7 @@ bash_dir  = $(PREFIX)/share/bash-completion/completions
 zsh_dir   = $(PREFIX)/share/zsh/site-functions
 cmake_dir = $(LIBDIR)/cmake/leyden
 # What users read, and what help texts name.
-user_docs := $(addprefix docs/,apbs.md c-api.md check.md command.md formats.md long-range.md plans.md short-range.md troubleshooting.md)
+user_docs := $(addprefix docs/,apbs.md c-api.md check.md command.md formats.md long-range.md orbitals.md plans.md short-range.md troubleshooting.md)
 # The loader knows these folders; programs that link with a library elsewhere must be told.
 rpath     = $(if $(filter /usr /usr/local,$(PREFIX)),,-Wl$(comma)-rpath$(comma)$${libdir})
 comma    := ,
