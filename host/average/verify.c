@@ -348,7 +348,9 @@ static void find_fractions(void *context, size_t first, size_t last)
         }
 }
 
-ley_status verify_exact(const average_problem *p, const double cell_A[9], const frame_place *place,
+/* The smoothed potential of charges at fractions of the first frame's cell, at points that are such
+ * fractions, too: by Ewald's sum with a split of its own, in e / A. */
+static ley_status exact(const average_problem *p, const double cell_A[9], const frame_place *place,
                         const float *position_A, size_t points, const double (*at)[3], double *value, ley_error *error)
 {
     ewald *e = calloc(1, sizeof *e);
@@ -535,8 +537,7 @@ static ley_status judge_density(ley_average *a, int64_t frame, const frame_place
     if (status == LEY_OK && c.row == NULL)
         status = ley_fail_memory(error, (size_t)p->mesh.n[2] * VERIFY_POINTS * 8, "verification");
     if (status == LEY_OK)
-        status =
-            verify_exact(p, p->first_cell_A, place, position_A, VERIFY_POINTS, (const double(*)[3])at, right, error);
+        status = exact(p, p->first_cell_A, place, position_A, VERIFY_POINTS, (const double(*)[3])at, right, error);
     if (status == LEY_OK) {
         parallel_ranges((size_t)p->mesh.n[2], do_planes, &c);
         for (int64_t z = 0; z < p->mesh.n[2]; z++)
@@ -564,8 +565,7 @@ static ley_status judge_potential(ley_average *a, int64_t frame, const frame_pla
     int64_t node[VERIFY_POINTS][3];
     double at[VERIFY_POINTS][3], found[VERIFY_POINTS], right[VERIFY_POINTS];
     choose_nodes(p->n, frame, node, at);
-    const ley_status status =
-        verify_exact(p, cell_A, place, position_A, VERIFY_POINTS, (const double(*)[3])at, right, error);
+    const ley_status status = exact(p, cell_A, place, position_A, VERIFY_POINTS, (const double(*)[3])at, right, error);
     for (int i = 0; i < VERIFY_POINTS; i++)
         found[i] = (double)value[(node[i][2] * p->n[1] + node[i][1]) * p->n[0] + node[i][0]];
     return status == LEY_OK ? note(a, frame, found, right, error) : status;

@@ -19,9 +19,4 @@ ley_status verify_density(ley_average *a, int64_t frame, const frame_place *plac
 ley_status verify_potential(ley_average *a, int64_t frame, const frame_place *place, const double cell_A[9],
                             const float *position_A, const float *value, ley_error *error);
 
-/* The smoothed potential of charges at fractions of the first frame's cell, at points that are such
- * fractions, too: by Ewald's sum with a split of its own, in e / A. */
-ley_status verify_exact(const average_problem *p, const double cell_A[9], const frame_place *place,
-                        const float *position_A, size_t points, const double (*at)[3], double *value, ley_error *error);
-
 #endif

@@ -173,7 +173,9 @@ static void forget_times(bench_row *r)
 static const char *variant_at(const worker *w, const bench_subject *subject, const ley_bench_options *o,
                               const void *problem, size_t i)
 {
-    return subject->kernel != NULL ? kernel_variant(subject->kernel, i) : subject->variant(w, o, problem, i);
+    if (subject->kernel != NULL)
+        return kernel_variant(subject->kernel, i);
+    return subject->variant != NULL ? subject->variant(w, o, problem, i) : subject->named(i);
 }
 
 static void bench_variants(worker *w, const bench_subject *subject, const ley_bench_options *o, const void *problem,

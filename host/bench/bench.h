@@ -53,8 +53,8 @@ typedef struct bench_subject {
     /* Whether what is asked for can be measured at all, before any device is; NULL: it can. */
     ley_status (*check)(const ley_engine *engine, const ley_bench_options *options, ley_error *error);
 
-    /* Without a kernel: the variants, NULL behind the last; and which of them a job takes, once all
-     * are measured. */
+    /* Without a kernel: the variants, NULL behind the last, where they are not just those of
+     * named(); and which of them a job takes, once all are measured. */
     const char *(*variant)(const worker *w, const ley_bench_options *options, const void *problem, size_t i);
     const char *(*usual)(const worker *w, const ley_bench_options *options, const ley_bench_device *device);
 

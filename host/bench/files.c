@@ -88,12 +88,6 @@ static const char *named(size_t i)
     return i < way_count ? ways[i].name : NULL;
 }
 
-static const char *variant(const worker *w, const ley_bench_options *o, const void *problem, size_t i)
-{
-    (void)w, (void)o, (void)problem;
-    return named(i);
-}
-
 static const file_way *way_named(const char *name)
 {
     size_t i = 0;
@@ -504,7 +498,6 @@ const bench_subject bench_files = {
     .figures = figures,
     .name = "io",
     .is_of_host = true,
-    .variant = variant,
     .named = named,
     .needs_no_facts = true,
     .check = check,

@@ -42,12 +42,6 @@ static const char *named(size_t i)
     return i < WAYS ? ways[i].name : NULL;
 }
 
-static const char *variant(const worker *w, const ley_bench_options *o, const void *problem, size_t i)
-{
-    (void)w, (void)o, (void)problem;
-    return named(i);
-}
-
 static void choose(const worker *w, const calibration *facts, const ley_bench_options *o, ley_bench_device *d)
 {
     const bool slow = (w->info->quirks & DEV_QUIRK_INTERPRETER) != 0;
@@ -407,7 +401,6 @@ static const ley_bench_figure figures[] = {
 const bench_subject bench_average = {
     .figures = figures,
     .name = "average",
-    .variant = variant,
     .named = named,
     .needs_no_facts = true,
     .check = check,

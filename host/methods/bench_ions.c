@@ -44,12 +44,6 @@ static const char *named(size_t i)
     return i < STEPS ? names[i] : NULL;
 }
 
-static const char *variant(const worker *w, const ley_bench_options *o, const void *problem, size_t i)
-{
-    (void)w, (void)o, (void)problem;
-    return named(i);
-}
-
 static void choose(const worker *w, const calibration *facts, const ley_bench_options *o, ley_bench_device *d)
 {
     const bool slow = (w->info->quirks & DEV_QUIRK_INTERPRETER) != 0;
@@ -386,7 +380,6 @@ const bench_subject bench_ions = {
     .figures = figures,
     .name = "ions",
     .makes_grid = true,
-    .variant = variant,
     .named = named,
     .needs_no_facts = true,
     .check = check,

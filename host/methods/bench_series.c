@@ -33,12 +33,6 @@ static const char *named(size_t i)
     return i < WAYS ? ways[i].name : NULL;
 }
 
-static const char *variant(const worker *w, const ley_bench_options *o, const void *problem, size_t i)
-{
-    (void)w, (void)o, (void)problem;
-    return named(i);
-}
-
 static void choose(const worker *w, const calibration *facts, const ley_bench_options *o, ley_bench_device *d)
 {
     (void)w, (void)facts;
@@ -251,7 +245,6 @@ const bench_subject bench_series = {
     .name = "series",
     .makes_grid = true,
     .is_of_host = true,
-    .variant = variant,
     .named = named,
     .needs_no_facts = true,
     .check = check,
