@@ -277,6 +277,14 @@ static void predict(const dev_info *info, candidate *c)
     c->transform_s = c->is_recorded && mean_s(r) > 0 ? mean_s(r) : seconds[COST_FFT_BYTE] * least_bytes(c);
 }
 
+static void predict_usual(const dev_info *info, candidate *c)
+{
+    double seconds[COSTS_MOST];
+    look_up_usual(info, c->library.name, c->shape.tables, seconds);
+    c->prepare_s = seconds[COST_FFT_PREPARE];
+    c->transform_s = seconds[COST_FFT_BYTE] * least_bytes(c);
+}
+
 /* What was found while a plan was made. */
 static void learn(const dev_info *info, const candidate *c)
 {
@@ -372,7 +380,10 @@ static void consider(choice *all, const dev_info *info, const fft_wish *wish, ca
             pass_over(all, c, why_not);
         return;
     }
-    predict(info, c);
+    if (wish->is_steady)
+        predict_usual(info, c);
+    else
+        predict(info, c);
     insert(all, c, wish);
 }
 

@@ -23,6 +23,8 @@ typedef struct fft_wish {
                           worse is not taken */
     double transforms; /* how many there are going to be, one way each; 0: 2. The fewer there are, the more preparation
                           counts */
+    bool is_steady;    /* the same library each time: what has been measured does not count, so that values keep their
+                          last digits from one plan to the next */
     bool is_fresh;     /* nothing is taken from the cache; what is made goes there */
 } fft_wish;
 

@@ -11,6 +11,7 @@
 #include "average/sums.h"
 #include "dev_kernel.h"
 #include "engine/engine.h"
+#include "fft.h"
 #include "io/atoms_file.h"
 #include "memory.h"
 
@@ -412,7 +413,24 @@ static void assert_same(const maps *a, maps b)
     }
 }
 
-/* All at once; one by one; with maps in between; and resumed from checkpoints, twice. */
+/* From now on all libraries of transforms but the usual one look fast. */
+static void speed_up_others(void)
+{
+    static const double seconds[] = {[COST_FFT_PREPARE] = 1e-5, [COST_FFT_BYTE] = 1e-15};
+    static const size_t n[3] = {24, 24, 24};
+    const dev_info *info = engine->workers[0].info;
+    const fft_wish wish = {.n = {n[0], n[1], n[2]}, .is_steady = true};
+    fft_prediction usual;
+    dev_fft_library library;
+    assert_true(fft_predict(info, &wish, &usual));
+    for (size_t i = 0; fft_library(info, i, &library); i++)
+        if (strcmp(library.name, usual.library) != 0)
+            for (int tables = 0; tables < 2; tables++)
+                fft_plant_costs(info, library.name, tables != 0, n, seconds);
+}
+
+/* All at once; one by one; with maps in between; and resumed from checkpoints, twice; whatever is
+ * measured meanwhile. */
 static void runs_make_the_same_bytes(void **state)
 {
     (void)state;
@@ -426,6 +444,7 @@ static void runs_make_the_same_bytes(void **state)
         ley_average *a = average_of(w, &o);
         add(a, w, 0, LONG, LONG);
         const maps right = maps_of(a, o.deviation);
+        speed_up_others();
         a = average_of(w, &o);
         add(a, w, 0, LONG, 1);
         assert_same(&right, maps_of(a, o.deviation));
@@ -450,6 +469,38 @@ static void runs_make_the_same_bytes(void **state)
         free(w);
     }
     free(path);
+}
+
+/* Averages, and jobs beside them, take turns on an engine's devices. */
+static void averages_share_an_engine(void **state)
+{
+    (void)state;
+    enum { BOTH = 2, ROUNDS = 8 };
+    const ley_grid grid = {.step_A = LEY_STEPS(1, 1, 1), .n = {20, 20, 20}};
+    const support_options plain = support_default_options();
+    ley_atoms *atoms = support_make_atoms(2, (double[]){0.2, 0, 0, 3, 1, 2}, (double[]){1, -1}, NULL);
+    walk *w = walk_make(90, LONG, 0.3, 22);
+    ley_average_options o = options_of(2.5);
+    o.deviation = true;
+    o.block_frames = 20;
+    ley_average *alone = average_of(w, &o);
+    add(alone, w, 0, LONG, LONG);
+    const maps right = maps_of(alone, true);
+    for (int round = 0; round < ROUNDS; round++) {
+        ley_average *a[BOTH] = {average_of(w, &o), average_of(w, &o)};
+        const int first = round % 2 == 0 ? LONG : 1 + round;
+        for (int i = 0; i < BOTH; i++)
+            add(a[i], w, 0, first, 7);
+        ley_map_destroy(support_run(engine, atoms, &grid, &plain));
+        for (int i = 0; i < BOTH; i++)
+            add(a[i], w, first, LONG, 5);
+        for (int i = 0; i < BOTH; i++)
+            assert_same(&right, maps_of(a[i], true));
+    }
+    for (int q = 0; q < LEY_AVERAGE_COUNT; q++)
+        ley_map_destroy(right.map[q]);
+    ley_atoms_destroy(atoms);
+    free(w);
 }
 
 /* A checkpoint of something else, damaged, cut, or none. */
@@ -886,7 +937,7 @@ int main(void)
         SUPPORT_GROUP(.name = "averages", .opened = &engine), means_are_those_of_the_formula, sums_keep_their_digits,
         an_engine_is_used_again, floats_are_added_as_integers, deviations_are_those_of_the_formula,
         bare_charges_have_whole_potentials, profiles_are_plane_means_and_integrals, runs_make_the_same_bytes,
-        checkpoints_of_others_are_refused, bad_frames_are_named_and_left_out, options_out_of_range_are_refused,
-        cancelled_additions_keep_what_was_added, no_memory_is_told, sums_that_fail_are_what_they_were,
-        blocks_are_in_order, pmepot_is_reproduced, self_tests_find_faults);
+        averages_share_an_engine, checkpoints_of_others_are_refused, bad_frames_are_named_and_left_out,
+        options_out_of_range_are_refused, cancelled_additions_keep_what_was_added, no_memory_is_told,
+        sums_that_fail_are_what_they_were, blocks_are_in_order, pmepot_is_reproduced, self_tests_find_faults);
 }

@@ -101,7 +101,7 @@ static ley_status upload_splines(frame_potential *f, arena *memory, ley_error *e
 static ley_status make_transform(dev *device, const int64_t n[3], dev_fft *fft, ley_error *error)
 {
     const fft_wish wish = {
-        .n = {(size_t)n[0], (size_t)n[1], (size_t)n[2]}, .most_error = FFT_FAST_ERROR, .transforms = 10000};
+        .n = {(size_t)n[0], (size_t)n[1], (size_t)n[2]}, .most_error = FFT_FAST_ERROR, .is_steady = true};
     return fft_create(device, &wish, fft, error);
 }
 

@@ -169,7 +169,7 @@ static bool worker_is_done(worker *w, const engine_task *task, void *context, bo
  * before it counts as busy with something else. */
 static const double ending_s = 5e-3;
 
-void engine_run(ley_engine *engine, size_t first, const engine_task *task, void *context)
+static void run(ley_engine *engine, size_t first, const engine_task *task, void *context)
 {
     const double start_s = ley_clock_s();
     for (size_t i = first; i < engine->worker_count; i++) {
@@ -190,6 +190,13 @@ void engine_run(ley_engine *engine, size_t first, const engine_task *task, void 
         else
             driver_thread_wait(rings);
     }
+}
+
+void engine_run(ley_engine *engine, size_t first, const engine_task *task, void *context)
+{
+    pthread_mutex_lock(&engine->running);
+    run(engine, first, task, context);
+    pthread_mutex_unlock(&engine->running);
 }
 
 /* ---- Opening --------------------------------------------------------------------------------- */
@@ -293,6 +300,7 @@ ley_status ley_engine_create(const char *selector, ley_engine **engine, ley_erro
     if (e == NULL)
         return ley_fail_memory(error, sizeof *e, "the engine");
     atomic_init(&e->holders, 1);
+    pthread_mutex_init(&e->running, NULL);
     ley_status status = discovery_list(&e->list, false, error);
     if (status == LEY_OK)
         status = open_selected(e, selector, error);
@@ -318,6 +326,7 @@ static void let_loose(ley_engine *engine)
     }
     free(engine->workers);
     dev_list_clear(&engine->list);
+    pthread_mutex_destroy(&engine->running);
     free(engine);
 }
 

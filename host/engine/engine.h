@@ -9,6 +9,7 @@
 #include "engine/driver_thread.h"
 #include "leyden.h"
 
+#include <pthread.h>
 #include <stdatomic.h>
 
 typedef struct worker {
@@ -41,16 +42,18 @@ typedef struct engine_task {
 
 struct ley_engine {
     dev_list list;
-    size_t worker_count;    /* devices in use */
-    size_t candidate_count; /* workers[worker_count .. candidate_count): next best devices, not opened yet */
-    bool has_left;          /* a worker was left behind: what drivers may still use is kept for ever */
-    atomic_int holders;     /* its owner, and workers that were late when he destroyed it: the last one frees it */
-    worker *workers;        /* [list.count] */
+    size_t worker_count;     /* devices in use */
+    size_t candidate_count;  /* workers[worker_count .. candidate_count): next best devices, not opened yet */
+    bool has_left;           /* a worker was left behind: what drivers may still use is kept for ever */
+    atomic_int holders;      /* its owner, and workers that were late when he destroyed it: the last one frees it */
+    worker *workers;         /* [list.count] */
+    pthread_mutex_t running; /* one task at a time is given out: averages do so on threads of their own */
 };
 
-/* Runs a task on workers [first, worker_count), all at once. Waits for all of them but those that
- * need not be waited for any more (see engine_task), and those that have to be left behind in a
- * driver: these never touch anything of the task again. */
+/* Runs a task on workers [first, worker_count), all at once, when what another thread runs on this
+ * engine is done. Waits for all of them but those that need not be waited for any more (see
+ * engine_task), and those that have to be left behind in a driver: these never touch anything of
+ * the task again. */
 void engine_run(ley_engine *engine, size_t first, const engine_task *task, void *context);
 
 /* Whether its thread is at nothing, or it has none. */
