@@ -174,7 +174,12 @@ int fail_usage(const subcommand *command, const char *format, ...) __attribute__
 #define OPTION_ROW_DPI(type) \
     { \
         .name = "dpi", .kind = OPTION_INTEGER, .offset = offsetof(type, dpi), .value = "N", .low = 10, .high = 10000, \
-        .help = "pixels to an inch, by which the file says how large the picture is: at 300, 1000 pixels are 8.5 cm" \
+        .help = "resolution in pixels per inch, as the file states it: at 300, 1000 pixels are 8.5 cm wide" \
+    }
+#define OPTION_ROW_TRANSPARENT(type) \
+    { \
+        .name = "transparent", .kind = OPTION_FLAG, .offset = offsetof(type, transparent), \
+        .help = "make the background transparent" \
     }
 #define OPTION_ROW_QUIET(type) \
     { \
