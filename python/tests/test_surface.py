@@ -112,7 +112,7 @@ def test_sources_that_are_none(tmp_path):
 
 
 def picture_of(png):
-    """(height, width, 3) of a PNG whose lines are as they are."""
+    """(height, width, 3) of a PNG whose lines are less those above them."""
     width, height = struct.unpack_from(">II", png, 16)
     at, packed = 8, b""
     while at < len(png):
@@ -120,13 +120,13 @@ def picture_of(png):
         assert struct.unpack_from(">I", png, at + 8 + size)[0] == zlib.crc32(png[at + 4:at + 8 + size])
         packed, at = packed + (png[at + 8:at + 8 + size] if kind == b"IDAT" else b""), at + 12 + size
     lines = np.frombuffer(zlib.decompress(packed), np.uint8).reshape(height, 1 + 3 * width)
-    assert not lines[:, 0].any()
-    return lines[:, 1:].reshape(height, width, 3).astype(int)
+    assert np.all(lines[:, 0] == 2)
+    return np.cumsum(lines[:, 1:], axis=0, dtype=np.uint8).reshape(height, width, 3).astype(int)
 
 
 def test_notebooks():
-    """Two spheres of opposite charge, as seen along z: discs of their radii, blue left, red right, white around."""
-    atoms = leyden.Atoms.from_arrays([[-6.0, 0, 0], [6, 0, 5]], [1.0, -1], [2.0, 4])
+    """Spheres as seen along z: discs of their radii, blue left, red right with a blue one before it, white around."""
+    atoms = leyden.Atoms.from_arrays([[-6.0, 0, 0], [6, 0, 5], [6, 0, 11]], [1.0, -4, 1], [2.0, 4, 1.5])
     made = leyden.surface(atoms, dielectric=1, engine="host")
     page = made._repr_html_()
     picture = picture_of(made._repr_png_())
@@ -135,10 +135,11 @@ def test_notebooks():
     scale = 0.94 * 400 / (high - low)  # pixels to an A
     y, x = np.mgrid[:300, :400] + 0.5
     x, y = (x - 200) / scale + (low + high) / 2, (150 - y) / scale
-    for middle, radius, strong, weak in ((-6, 2, 2, 0), (6, 4, 0, 2)):
-        disc = (x - middle) ** 2 + y ** 2
-        inside, outside = disc < (radius - 0.15) ** 2, (disc > (radius + 0.15) ** 2) & (disc < (radius + 1) ** 2)
-        assert np.all(picture[inside][:, strong] > picture[inside][:, weak] + 20) and np.all(picture[outside] == 255)
+    for middle, least, radius, strong, weak in ((-6, 0, 2, 2, 0), (6, 1.5, 4, 0, 2), (6, 0, 1.15, 2, 0)):  # its back is red
+        far = np.hypot(x - middle, y)
+        inside, outside = (far >= least + 0.15 * (least > 0)) & (far < radius - 0.15), (far > radius + 0.15) & (far < radius + 1)
+        assert np.all(picture[inside][:, strong] > picture[inside][:, weak] + 20)
+        assert radius < 2 or np.all(picture[outside] == 255)
     assert np.all(picture[:60] == 255) and 1000 < len(made._repr_png_()) < 60_000
 
 

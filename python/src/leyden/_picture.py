@@ -224,8 +224,8 @@ _SAMPLES = 1 << 20  # that are drawn at a time
 def _png_of(rows: np.ndarray) -> bytes:
     """A PNG of (height, width, 3) bytes, rows from above."""
     height, width, _ = rows.shape
-    lines = np.zeros((height, 1 + 3 * width), np.uint8)  # each line behind a 0: as it is
-    lines[:, 1:] = rows.reshape(height, -1)
+    lines = np.full((height, 1 + 3 * width), 2, np.uint8)  # each line behind a 2: less that above it
+    lines[:, 1:] = np.diff(rows.reshape(height, -1), axis=0, prepend=np.uint8(0))
 
     def chunk(kind: bytes, data: bytes) -> bytes:
         return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
@@ -234,7 +234,7 @@ def _png_of(rows: np.ndarray) -> bytes:
         chunk(b"IDAT", zlib.compress(lines.tobytes(), 9)) + chunk(b"IEND", b"")
 
 
-def surface_png(places: np.ndarray, triangles: np.ndarray, colours: np.ndarray) -> bytes:
+def surface_png(places: np.ndarray, triangles: np.ndarray, colours: np.ndarray, is_closed: bool) -> bytes:
     """A picture of triangles as seen along -z, y upwards, in colours of their vertices, (n, 3) from 0 to 1.
 
     Triangles are filled with points less than a pixel apart, the farthest triangles first.
@@ -243,17 +243,23 @@ def surface_png(places: np.ndarray, triangles: np.ndarray, colours: np.ndarray) 
     low, high = places.min(axis=0), places.max(axis=0)
     scale = _MARGIN * min(width / max(high[0] - low[0], 1e-9), height / max(high[1] - low[1], 1e-9))
     at = ((places[:, :2] - (low + high)[:2] / 2) * (scale, -scale) + (width / 2, height / 2)).astype(np.float32)
-    image = np.ones((height, width, 3), np.float32)
     triangles = triangles[np.argsort(places[triangles, 2].mean(axis=1))]
+    if is_closed:  # what faces away is behind what does not
+        (ax, ay), (bx, by) = ((at[triangles[:, k]] - at[triangles[:, 0]]).T for k in (1, 2))
+        triangles = triangles[ax * by < ay * bx]
     corners = at[triangles]
-    pieces = int(np.ceil(1.4 * np.linalg.norm(corners - np.roll(corners, 1, axis=1), axis=2).max())) + 1
+    pieces = int(np.ceil(1.2 * np.linalg.norm(corners - np.roll(corners, 1, axis=1), axis=2).max())) + 1
     i, j = (index.ravel() for index in np.indices((pieces + 1, pieces + 1)))
     i, j = i[i + j <= pieces], j[i + j <= pieces]
     weights = (np.stack([i, j, pieces - i - j], axis=1) / pieces).astype(np.float32)
-    step = max(_SAMPLES // len(weights), 1)
+    samples = len(weights)
+    shown = np.full(width * height, -1)  # of each pixel the point: of several the last one stays
+    step = max(_SAMPLES // samples, 1)
     for first in range(0, len(triangles), step):
-        part = slice(first, first + step)
-        x, y = np.moveaxis(np.einsum("kc,tcx->tkx", weights, corners[part]), 2, 0).astype(int)
-        image[y, x] = np.einsum("kc,tcx->tkx", weights, colours[triangles[part]])  # of several the last one stays
+        x, y = np.moveaxis(weights @ corners[first:first + step], 2, 0).astype(np.int32)
+        shown[y * width + x] = np.arange(first * samples, first * samples + x.size).reshape(x.shape)
+    image = np.ones((width * height, 3), np.float32)
+    triangle, point = np.divmod(shown[shown >= 0], samples)
+    image[shown >= 0] = np.einsum("kc,kcx->kx", weights[point], colours[triangles[triangle]])
     fine = image.reshape(_SIZE[1], _FINER, _SIZE[0], _FINER, 3).mean(axis=(1, 3))
     return _png_of(np.round(255 * np.clip(fine, 0, 1)).astype(np.uint8))

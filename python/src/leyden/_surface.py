@@ -119,7 +119,7 @@ class Surface(Guessed):
         rgb = steps[np.round(share * (len(steps) - 1)).astype(int)]
         light = (0.4 + 0.6 * openness) * (0.5 + 0.5 * np.abs(self.normals[:, 2]))  # as the command shades them
         return _picture.surface_png(self.vertices, self.triangles, light[:, None] * np.stack(
-            [rgb >> 16 & 255, rgb >> 8 & 255, rgb & 255], axis=1) / np.float32(255))
+            [rgb >> 16 & 255, rgb >> 8 & 255, rgb & 255], axis=1) / np.float32(255), self.is_closed)
 
     def _repr_html_(self) -> str:
         """For notebooks: a table and the picture."""
