@@ -314,6 +314,8 @@ static void test_help_has_one_form(void **state)
         snprintf(text, sizeof text, " %s:", kernels[i]);
         assert_non_null(strstr(strstr(help, "what to measure; "), text));
     }
+    const char *last = strstr(help, " ions:"); /* whose end is there, too */
+    assert_true(strstr(last, "(default:") < strstr(last, "--frontier"));
     free(help);
 }
 

@@ -69,7 +69,7 @@ static const struct {
     {"plane", "yz zy", "x", " (the axis normal to it)"},
     {"periodic", "true yes on all 3d abc", "xyz", ""},
     {"periodic", "2d", "xy", ""},
-    {"units", "mV volt volts", "V", ""},
+    {"units", "mV eV volt volts", "V", ""},
     {"method", "pme ewald spme pppm p3m fft multigrid", "msm", " (sums over meshes, to --tol)"},
     {"method", "direct exact coulomb", "dcs", ""},
     {"dielectric", "water", "78.54", ""},
