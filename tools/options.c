@@ -461,7 +461,7 @@ static parse_result refuse_attached(const subcommand *command, const char *name,
 /* `next`: what stands where its value should. */
 static parse_result refuse_missing(const subcommand *command, const option_row *option, const char *next)
 {
-    const typed_text usual = option->kind == OPTION_TEXTS ? (typed_text){""} : foreign_value(option->name, NULL);
+    const typed_text usual = option->kind != OPTION_TEXTS ? foreign_value(option->name, NULL) : (typed_text){""};
     fail_usage(command, "--%s lacks its value (%s)%s%s%s%s", option->name, option->value,
                next != NULL ? " before " : "", next != NULL ? next : "",
                usual.s[0] != '\0' ? usual.s : ", as in: ", usual.s[0] != '\0' ? "" : command->examples[0]);
@@ -514,7 +514,7 @@ static parse_result parse_option(int argc, char **argv, int *at, parsed_argument
         attached = word + 2 + name_length + 1;
     else if (!is_long && word[2] != '\0')
         attached = word + 2;
-    const typed_text dashes = is_long ? (typed_text){""} : foreign_dashes(word, option_name_at, arguments);
+    const typed_text dashes = !is_long ? foreign_dashes(word, option_name_at, arguments) : (typed_text){""};
     if (dashes.s[0] != '\0') {
         fail_usage(command, "'%s' has one dash, and options of several letters have two%s", word, dashes.s);
         return PARSE_WRONG;
