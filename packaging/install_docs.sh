@@ -6,7 +6,7 @@ to=$1
 shift
 for file; do
     place=$to/${file#docs/}
-    mkdir -p "$(dirname "$place")"
+    install -d "$(dirname "$place")"
     case $file in
     *.md) awk -v copied="$*" -v folder="$(dirname "$file")" '
         BEGIN {
