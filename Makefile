@@ -438,7 +438,10 @@ bash_dir  = $(PREFIX)/share/bash-completion/completions
 zsh_dir   = $(PREFIX)/share/zsh/site-functions
 cmake_dir = $(LIBDIR)/cmake/leyden
 # What users read, and what help texts name.
-user_docs := $(addprefix docs/,apbs.md c-api.md check.md command.md formats.md long-range.md orbitals.md plans.md short-range.md troubleshooting.md)
+user_docs := $(wildcard docs/tutorials/*.md) \
+             $(addprefix docs/,README.md apbs.md c-api.md check.md command.md formats.md ions.md long-range.md \
+               orbitals.md plans.md python.md series.md short-range.md surfaces.md trajectories.md troubleshooting.md \
+               example.c average.c options.schema.json gallery/surface.png gallery/membrane.png)
 # The loader knows these folders; programs that link with a library elsewhere must be told.
 rpath     = $(if $(filter /usr /usr/local,$(PREFIX)),,-Wl$(comma)-rpath$(comma)$${libdir})
 comma    := ,
@@ -472,7 +475,8 @@ install: all pages $(BUILD)/installed/libleyden.a
 	$(installed) packaging/leyden.pc.in > $(DESTDIR)$(LIBDIR)/pkgconfig/leyden.pc
 	$(installed) packaging/leydenConfig.cmake.in > $(DESTDIR)$(cmake_dir)/leydenConfig.cmake
 	$(installed) packaging/leydenConfigVersion.cmake.in > $(DESTDIR)$(cmake_dir)/leydenConfigVersion.cmake
-	install -m 644 LICENSE docs/example.c docs/average.c $(user_docs) $(DESTDIR)$(doc_dir)/
+	install -m 644 LICENSE $(DESTDIR)$(doc_dir)/
+	@sh packaging/install_docs.sh "$(DESTDIR)$(doc_dir)" $(user_docs)
 	install -m 644 $(BUILD)/pages/*.1 $(DESTDIR)$(man_dir)/
 	install -m 644 $(BUILD)/pages/leyden.bash $(DESTDIR)$(bash_dir)/leyden
 	install -m 644 $(BUILD)/pages/_leyden $(DESTDIR)$(zsh_dir)/

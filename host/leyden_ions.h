@@ -50,8 +50,8 @@ typedef struct ley_ions_options {
     size_t size;            /* sizeof(ley_ions_options): ley_ions_options_default() sets it */
     double from_solute_A;   /* no ion is nearer to an atom than this: [0.1, 1e3] */
     double between_A;       /* nor to another ion: (0, 1e3], in whole spacings */
-    bool neutralise;        /* as many ions of the sign that lacks as bring the total charge next to 0 */
-    double concentration_M; /* and so much salt, mol/l, of the first cation and the first anion: [0, 1e2] */
+    bool neutralise;        /* ions of the missing sign, until the total charge is as near to 0 as it gets */
+    double concentration_M; /* and this much salt, mol/l, of the first cation and the first anion: [0, 1e2] */
     int64_t seed;           /* which one of nodes with equal energies an ion takes; 0: the first in their order */
     ley_place placing;      /* where the map is searched; AUTO: on a device that is a GPU, else on the host;
                                HOST: on the host, and without an engine it makes the potential, too */

@@ -198,7 +198,7 @@ static void test_screen(void **state)
     cli("LEYDEN_CACHE_DIR=%s bench --atoms 600 --device 0 --folder out --json r.json --html r.html --markdown r.md",
         getenv("LEYDEN_CACHE_DIR"));
     cli_expect(0, "\nwhole command ", NULL);
-    cli_expect(0, "\nNo score: scores are of the usual problem only", NULL);
+    cli_expect(0, "\nNo score: scores are for the usual problem only", NULL);
     cli_expect(0, "\nleyden 0.1.0 no score", NULL);
     cli_assert_nothing_left();
     check("screen");
@@ -417,7 +417,7 @@ static void test_compare_screens(void **state)
                 "bench new.json --compare old.json --fail");
         cli_run(0, cases[i].said, NULL, "bench new.json --compare old.json");
     }
-    cli_run(1, NULL, "--fail is of two reports", "bench new.json old.json --compare old.json --fail");
+    cli_run(1, NULL, "--fail compares two reports", "bench new.json old.json --compare old.json --fail");
 }
 
 /* Of several cards of a kind each has its counterpart: the second one that of the second. */

@@ -25,6 +25,13 @@ static int prepare(void **state)
     mkdir(cli_path("folder"), 0777);
     mkdir(cli_path("hollow"), 0777);
     mkdir(cli_path("packed"), 0777);
+    mkdir(cli_path("gromacs"), 0777);
+    mkdir(cli_path("alone"), 0777);
+    cli_write_text("gromacs/a.tpr", "");
+    cli_write_text("gromacs/md.tpr", "");
+    cli_write_text("gromacs/b.gro", "");
+    cli_write_text("gromacs/md.gro", "");
+    cli_write_text("alone/md.gro", "");
     cli_write_text("packed/A.PQR.GZ", "");
     cli_write_molecule("folder/b.pqr", 3, 5, 1);
     cli_write_molecule("folder/a.pqr", 3, 5, 1);
@@ -45,8 +52,11 @@ static void test_each_mistake_has_its_next_command(void **state)
         {"map adk.psf -o out/a.dx", 2, CONVERT "'adk.psf' 'adk_dims.dcd' -o NEW.pqr makes a PQR file of both" PACKAGE},
         {"map a.gro -o out/a.dx", 2,
          "a.gro: this is a gro file, coordinates without charges, not a PQR file: " CONVERT
-         "TOPOLOGY 'a.gro' -o NEW.pqr makes a PQR file of both" PACKAGE},
-        {"map run.tpr -o out/a.dx", 2, CONVERT "'run.tpr' COORDINATES -o NEW.pqr makes a PQR file of both" PACKAGE},
+         "'run.tpr' 'a.gro' -o NEW.pqr makes a PQR file of both" PACKAGE},
+        {"map run.tpr -o out/a.dx", 2, CONVERT "'run.tpr' 'a.gro' -o NEW.pqr makes a PQR file of both" PACKAGE},
+        {"map gromacs/md.gro -o out/a.dx", 2, CONVERT "'gromacs/md.tpr' 'gromacs/md.gro' -o NEW.pqr makes"},
+        {"map gromacs/md.tpr -o out/a.dx", 2, CONVERT "'gromacs/md.tpr' 'gromacs/md.gro' -o NEW.pqr makes"},
+        {"map alone/md.gro -o out/a.dx", 2, CONVERT "TOPOLOGY 'alone/md.gro' -o NEW.pqr makes"},
         {"map lone.prmtop -o out/a.dx", 2,
          CONVERT "'lone.prmtop' COORDINATES -o NEW.pqr makes a PQR file of both" PACKAGE},
         {"map x';y.psf -o out/a.dx", 2, CONVERT "'FILE' COORDINATES -o NEW.pqr makes"},
@@ -107,12 +117,57 @@ static void test_wrong_command_lines(void **state)
         {"map box.pqr -o out/a.dx --tol 1%", 1, "not '1%'; type: --tol 0.01\n"},
         {"map box.pqr -o out/a.dx --tol 0,001", 1, "not '0,001'; type: --tol 0.001\n"},
         {"map box.pqr -o out/a.dx --temperature 300K", 1, "; type: --temperature 300\n"},
-        {"map box.pqr -o out/a.dx --dielectric water", 1, "--dielectric takes a number (E), not 'water'\n"},
+        {"map box.pqr -o out/a.dx --dielectric water", 1,
+         "--dielectric takes a number (E), not 'water'; type: --dielectric 78.54\n"},
+        {"map box.pqr -o out/a.dx --dielectric vacuum", 1, "; type: --dielectric 1\n"},
+        {"map box.pqr -o out/a.dx --temperature warm", 1, "; type: --temperature 300\n"},
+        {"map box.pqr -o out/a.dx --salt 0.15", 1, "unknown option '--salt'; type: --kappa 0.127 (1/A, of 0.15 mol/l "},
+        {"map box.pqr -o out/a.dx --ionic-strength=0.15", 1, "'--ionic-strength'; type: --kappa 0.127 (1/A, of"},
+        {"boundary box.pqr -o out/b.dx --salt 0.15", 1, "; type: --ion 0.15,1,2 --ion 0.15,-1,2 (each: mol/l, "},
+        {"ions box.pqr -o out/b.pqr --salt 0.15", 1, "; type: --ion NA --ion CL --concentration 0.15\n"},
+        {"map box.pqr -o out/a.dx --ngrid 65,65,65", 1, "; type: leyden map box.pqr -o out/a.dx --dims 65,65,65\n"},
+        {"map box.pqr -o out/a.dx --resolution=1", 1, "; type: leyden map box.pqr -o out/a.dx --spacing=1\n"},
+        {"map box.pqr -o out/a.dx -spacing 1", 1,
+         "'-spacing' has one dash, and options of several letters have two; type: leyden map box.pqr -o out/a.dx "
+         "--spacing 1\n"},
+        {"map box.pqr -out out/a.dx", 1, "; type: leyden map box.pqr --output out/a.dx\n"},
+        {"map -f box.pqr -o out/a.dx", 1, "unknown option '-f'; type: leyden map protein.pqr -o protein.dx"},
+        {"map box.pqr -o out/a.dx --periodic", 1, "--periodic lacks its value (AXES); type: --periodic xyz\n"},
+        {"map box.pqr -o out/a.dx --periodic --cell 30,30,30", 1, " before --cell; type: --periodic xyz\n"},
+        {"map box.pqr -o out/a.dx --pbc", 1, "unknown option '--pbc'; type: --periodic xyz\n"},
+        {"map box.pqr -o out/a.dx --periodic true --cell 9,9,9", 1, "; type: --periodic xyz\n"},
+        {"map box.pqr -o out/a.dx --periodic xyz --cell", 1, "; type: --cell 90,90,90\n"},
+        {"map box.pqr -o", 1, "--output lacks its value (MAP), as in: leyden map protein.pqr -o protein.dx"},
+        {"map box.pqr -o out/a.dx --gpu", 1, "unknown option '--gpu'; type: --device gpu\n"},
+        {"map box.pqr -o out/a.dx --threads 4", 1, "; type: taskset -c 0-3 leyden map MOLECULE -o MAP.dx (for four "},
+        {"map box.pqr -o out/a.dx --pdie 2", 1, "; type: leyden apbs INPUT.in (for the Poisson-Boltzmann "},
+        {"map box.pqr -o out/a.dx --units mV", 1, "; type: --units V\n"},
+        {"map box.pqr -o out/a.dx --method pme", 1, "; type: --method msm (sums over meshes, to --tol)\n"},
+        {"map box.pqr -o out/a.dx --traj adk_dims.dcd", 1, "; type: python3 -m leyden average TOPOLOGY TRAJECTORY -o "},
+        {"map box.pqr -o out/a.dx --ff AMBER", 1, "; type: pdb2pqr --ff AMBER NAME.pdb NEW.pqr (charges and radii "},
+        {"slice a.dx -o out/a.png --axis z", 1, "; type: leyden slice a.dx -o out/a.png --plane z\n"},
+        {"slice a.dx -o out/a.png --plane xy", 1, "x, y, z; type: --plane z (the axis normal to it)\n"},
+        {"slice a.dx -o out/a.png --vmax 5", 1, "; type: leyden slice a.dx -o out/a.png --limits 5\n"},
+        {"slice a.dx -o out/a.png --limits five", 1, "not 'five'; type: --limits 5\n"},
+        {"slice a.dx -o out/a.png --cmap bwr", 1, "; type: python3 -c 'import leyden; leyden.Map("},
+        {"slice a.dx b.dx -o out/a.png", 1, "; type: leyden slice a.dx --difference b.dx -o out/a.png\n"},
+        {"slice a.dx box.pqr -o out/a.png", 1, "; type: leyden slice a.dx --molecule box.pqr -o out/a.png\n"},
+        {"slice a.dx -o out/a.png --size 1600x1200", 1,
+         "--size takes a whole number (WIDTH), not '1600x1200'; type: --size 1600\n"},
+        {"surface box.pqr -o out/a.png --size 1600x1200", 1,
+         "--size takes a whole number (WIDTH), not '1600x1200'; type: --size 1600\n"},
+        {"surface --map a.dx -o out/a.png --isovalue 1", 1,
+         "; type: leyden surface --map a.dx -o out/a.png --level 1\n"},
+        {"surface box.pqr a.dx -o out/a.png", 1, "; type: leyden surface box.pqr --map a.dx -o out/a.png\n"},
+        {"surface box.pqr -o out/a.png --background none", 1, "; type: --transparent\n"},
+        {"average adk.psf adk_dims.dcd", 1, "; type: python3 -m leyden average TOPOLOGY TRAJECTORY -o MEAN.dx\n"},
+        {"genion box.pqr", 1, "; type: leyden ions MOLECULE -o NEW.pqr --ion NA --ion CL --neutralise\n"},
         {"boundary box.pqr -o out/b.dx", 1, "as in: --dims 65,65,65 --glen 64,64,64\n"},
         {"boundary box.pqr -o out/b.dx --dims 65,65,65", 1, "as in: --glen 64,64,64\n"},
         {"boundary box.pqr -o out/b.dx --dims 65,65,65 --glen 64", 1, "; type: --glen 64,64,64\n"},
         {"boundary box.pqr -o out/b.dx --dims 65,65,65 --glen 64,64,64 --ion 0.1 1 2", 1, "; type: --ion 0.1,1,2\n"},
-        {"boundary box.pqr -o out/b.dx --dims 65,65,65 --glen 64,64,64 --ion 0.1", 1, "(C,Z,R), not '0.1'\n"},
+        {"boundary box.pqr -o out/b.dx --dims 65,65,65 --glen 64,64,64 --ion 0.1", 1,
+         "(C,Z,R), not '0.1'; type: --ion 0.15,1,2\n"},
         {"apbs box.pqr", 1, "to write one, type: pdb2pqr --ff AMBER --apbs-input NEW.in NAME.pdb NEW.pqr\n"},
         {"apbs run.in --output-file=x", 1, "; type: leyden apbs run.in -- --output-file=x\n"},
         {"points box.pqr places.txt", 1, "type: leyden map MOLECULE --points FILE -o VALUES.csv\n"},
@@ -122,7 +177,8 @@ static void test_wrong_command_lines(void **state)
         {"-o out/a.dx box.pqr", 1, "unknown option '-o': a command comes first, as in: leyden map protein.pqr -o "},
         {"surface z.dx -o out/a.png", 1, "; type: leyden surface --map z.dx -o out/a.png --level=-1,1\n"},
         {"surface z.dx -o out/a.png --level 1", 1, "; type: leyden surface --map z.dx -o out/a.png --level 1\n"},
-        {"surface box.pqr -o out/a.png --level 1", 1, "--level is of a map alone: --map MAP, and no molecule\n"},
+        {"surface box.pqr -o out/a.png --level 1", 1,
+         "; type: leyden map box.pqr -o NEW.dx, then: leyden surface --map NEW.dx --level=-1,1 -o out/a.png\n"},
         {"compare a.dx b.dx", 2, "; type: leyden compare a.dx b.dx --interpolate\n"},
         {"compare a.dx v.dx", 2, "; type: leyden compare a.dx v.dx --any-units\n"},
         {"bench map", 1, "chooses what is measured, as in: leyden bench --kernel dcs\n"},
@@ -258,6 +314,8 @@ static void test_help_has_one_form(void **state)
         snprintf(text, sizeof text, " %s:", kernels[i]);
         assert_non_null(strstr(strstr(help, "what to measure; "), text));
     }
+    const char *last = strstr(help, " ions:"); /* whose end is there, too */
+    assert_true(strstr(last, "(default:") < strstr(last, "--frontier"));
     free(help);
 }
 

@@ -118,6 +118,36 @@ static void test_resolution(void **state)
     cli_expect(1, NULL, "--dpi: 1 is out of range");
 }
 
+/* The plane and its colour bar alone, in front of whatever a page has. */
+static void test_transparent(void **state)
+{
+    write_test_map();
+    cli_run(0, "", NULL, "slice out/a.dx -o out/a.png --size 300 -q");
+    cli_run(0, "", NULL, "slice out/a.dx -o out/b.png --size 300 --transparent -q");
+    cli_python("import struct, zlib\n"
+               "for name, depth, edge in (('a', 3, 255), ('b', 4, 0)):\n"
+               "    data, at, packed = open('out/%s.png' % name, 'rb').read(), 8, b''\n"
+               "    while at < len(data):\n"
+               "        size, kind = struct.unpack_from('>I4s', data, at)\n"
+               "        packed += data[at + 8:at + 8 + size] if kind == b'IDAT' else b''\n"
+               "        at += 12 + size\n"
+               "    assert data[25] == {3: 2, 4: 6}[depth], data[25]\n"
+               "    raw, row = zlib.decompress(packed), 300 * depth\n"
+               "    line = bytearray(raw[1:1 + row])\n"
+               "    for i in range(row if raw[0] in (1, 4) else 0):\n"
+               "        line[i] = (line[i] + (line[i - depth] if i >= depth else 0)) & 255\n"
+               "    assert raw[0] != 3 and set(line) == {edge}, (name, raw[0], set(line))\n"
+               "    assert len(packed) > 1000\n"
+               "print('clear')\n");
+    cli_expect(0, "clear", NULL);
+    cli("slice out/a.dx -o out/a.svg -q");
+    HOLDS("out/a.svg", "<rect x=\"0\" y=\"0\"");
+    cli("slice out/a.dx -o out/b.svg --transparent -q");
+    char *clear = cli_read("out/b.svg", NULL);
+    assert_null(strstr(clear, "<rect x=\"0\" y=\"0\""));
+    free(clear);
+}
+
 static void test_limits(void **state)
 {
     static const char *const same[][2] = {{"--limits 5", "--limit 5"},
@@ -229,5 +259,5 @@ static void test_slice_refuses(void **state)
 int main(void)
 {
     return RUN_GROUP(SUPPORT_GROUP(.each = cli_empty, .begin = cli_prepare), test_slice, test_formats, test_texts,
-                     test_resolution, test_limits, test_atoms, test_difference, test_slice_refuses);
+                     test_resolution, test_transparent, test_limits, test_atoms, test_difference, test_slice_refuses);
 }

@@ -90,12 +90,19 @@ while read -r name; do
     [ -s "$share/doc/leyden/${name#docs/}" ] || fail "a help text names $name, which is not installed"
 done < "$top/named"
 
-# What is installed leads to nothing that is not.
-for page in "$share"/doc/leyden/*.md; do
-    while read -r name; do
-        [ -e "$share/doc/leyden/$name" ] || fail "$(basename "$page") leads to $name, which is not installed"
-    done < <(grep -o '](\(\.\./\)*[a-z][a-z0-9_/.-]*\.[a-z]*[)#]' "$page" | sed 's/^](//; s/[)#]$//')
+# What users read is there; it leads to nothing that is not, and has the words of links that would.
+doc=$share/doc/leyden
+for page in README surfaces python trajectories series ions tutorials/protein tutorials/membrane; do
+    [ -s "$doc/$page.md" ] || fail "$page.md is not installed"
 done
+while read -r page; do
+    while read -r name; do
+        [ -e "$(dirname "$doc/$page")/$name" ] || fail "$page leads to $name, which is not installed"
+    done < <(grep -o '](\(\.\./\)*[A-Za-z][A-Za-z0-9_/.-]*\.[a-z]*[)#]' "$doc/$page" | sed 's/^](//; s/[)#]$//')
+done < <(cd "$doc" && find . -name '*.md')
+grep -q '^functions of leyden_surface.h make surfaces\|^leyden_surface.h make surfaces' "$doc/surfaces.md" ||
+    fail "surfaces.md has lost the words of a link: $(grep -n 'make surfaces' "$doc/surfaces.md")"
+grep -q '](../surfaces.md' "$doc/tutorials/protein.md" || fail "the tutorial of a protein has lost a link"
 
 # The example of the documentation, as it is installed.
 example=$root/usr/share/doc/leyden/example.c
@@ -204,6 +211,24 @@ export PKG_CONFIG_PATH=$own/lib/$machine/pkgconfig
 $CC $(pkg-config --cflags leyden) "$own/share/doc/leyden/example.c" -o "$top/use_own" $(pkg-config --libs leyden) ||
     fail "the example does not build in $own"
 env -u LD_LIBRARY_PATH "$top/use_own" "$top/ion.pqr" "$top/own.dx" >/dev/null || fail "the example does not run in $own"
+# What c-api.md has of static libraries: without those of leyden at run time, and with none at all.
+mkdir "$top/linked"
+cp "$own/share/doc/leyden/example.c" "$top/linked/"
+awk -v to="$top/linked/way" '/^## / {inside = 0} /^## Linking statically/ {inside = 1}
+    /^```$/ {open = 0} open {print > (to count)} inside && /^```sh$/ {open = 1; count++}' "$own/share/doc/leyden/c-api.md"
+if [ -e "$(${CC%% *} -print-file-name=libcrypto.a)" ]; then
+    for way in 1 2; do
+        sed -i "s|^cc |$CC |" "$top/linked/way$way"
+        (cd "$top/linked" && rm -f example && sh -e "way$way") > "$top/said" 2>&1 || fail "static linking, way $way: $(tail -5 "$top/said")"
+        env -u LD_LIBRARY_PATH "$top/linked/example" "$top/ion.pqr" "$top/linked/ion.dx" > "$top/said" 2>&1 ||
+            fail "linked statically, way $way: $(cat "$top/said")"
+        ldd "$top/linked/example" > "$top/needs" 2>&1 || true
+        if grep -q 'libleyden\|libcrypto\|libz\.' "$top/needs"; then fail "static linking, way $way: $(cat "$top/needs")"; fi
+    done
+    grep -q 'not a dynamic executable\|statically linked' "$top/needs" || fail "-static leaves $(cat "$top/needs")"
+else
+    echo "there is no libcrypto.a: static linking is not tried"
+fi
 if command -v cmake >/dev/null; then
     mkdir -p "$top/project"
     cp "$own/share/doc/leyden/example.c" "$top/project/"

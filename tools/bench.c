@@ -492,7 +492,7 @@ static int check_options(const parsed_arguments *arguments)
     if (code == 0 && how->fail && how->compare == NULL)
         code = fail_usage(arguments->command, "--fail needs --compare");
     if (code == 0 && how->fail && arguments->word_count > 0)
-        code = fail_usage(arguments->command, "--fail is of two reports: that of --compare and one more");
+        code = fail_usage(arguments->command, "--fail compares two reports: that of --compare and one more");
     if (code == 0 && json_takes_stdout(how->json) && (json_takes_stdout(how->markdown) || how->compare != NULL))
         code = fail_usage(arguments->command, "--json -: standard output cannot take --%s, too",
                           how->compare != NULL ? "compare" : "markdown");

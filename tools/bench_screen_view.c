@@ -239,7 +239,7 @@ static bench_sentence why_none(const json_t *screen)
                        : strcmp(verdict, "failed") == 0 ? "has failed"
                                                         : "is WRONG");
     }
-    return say("No score: scores are of the usual problem only, without --atoms.");
+    return say("No score: scores are for the usual problem only, without --atoms.");
 }
 
 static const json_t *first_reference(const json_t *report)

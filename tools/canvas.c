@@ -274,10 +274,11 @@ static cairo_status_t draw_page(target *to, int width, int height, FILE *texts,
     return status;
 }
 
-static cairo_status_t draw_png(target *to, int width, int height, cairo_format_t format,
+static cairo_status_t draw_png(target *to, int width, int height, bool is_clear,
                                void (*draw)(cairo_t *cairo, const void *context), const void *context)
 {
-    cairo_surface_t *pixels = cairo_image_surface_create(format, width, height);
+    cairo_surface_t *pixels =
+        cairo_image_surface_create(is_clear ? CAIRO_FORMAT_ARGB32 : CAIRO_FORMAT_RGB24, width, height);
     cairo_status_t status = draw_on(pixels, NULL, draw, context);
     if (status == CAIRO_STATUS_SUCCESS)
         status = cairo_surface_write_to_png_stream(pixels, write_bytes, to);
@@ -318,8 +319,8 @@ static cairo_status_t draw_svg(target *to, int width, int height, void (*draw)(c
     return status;
 }
 
-static int write_as(const char *path, int width, int height, double dpi, cairo_format_t format,
-                    void (*draw)(cairo_t *cairo, const void *context), const void *context)
+int canvas_write(const char *path, int width, int height, double dpi, bool is_clear,
+                 void (*draw)(cairo_t *cairo, const void *context), const void *context)
 {
     ley_error error = {0};
     const bool is_svg = ends_with(path, ".svg"), is_pdf = ends_with(path, ".pdf");
@@ -329,22 +330,10 @@ static int write_as(const char *path, int width, int height, double dpi, cairo_f
         return file_end(to.file, to.status, &error);
     const cairo_status_t status = is_svg   ? draw_svg(&to, width, height, draw, context)
                                   : is_pdf ? draw_page(&to, width, height, NULL, draw, context)
-                                           : draw_png(&to, width, height, format, draw, context);
+                                           : draw_png(&to, width, height, is_clear, draw, context);
     if (to.status == LEY_OK && status != CAIRO_STATUS_SUCCESS) {
         to.status = status == CAIRO_STATUS_NO_MEMORY ? LEY_ERROR_MEMORY : LEY_ERROR_FILE;
         snprintf(error.message, sizeof error.message, "%s: %s", path, cairo_status_to_string(status));
     }
     return file_end(to.file, to.status, &error);
-}
-
-int canvas_write(const char *path, int width, int height, double dpi, void (*draw)(cairo_t *cairo, const void *context),
-                 const void *context)
-{
-    return write_as(path, width, height, dpi, CAIRO_FORMAT_RGB24, draw, context);
-}
-
-int canvas_write_png(const char *path, int width, int height, double dpi, bool is_clear,
-                     void (*draw)(cairo_t *cairo, const void *context), const void *context)
-{
-    return write_as(path, width, height, dpi, is_clear ? CAIRO_FORMAT_ARGB32 : CAIRO_FORMAT_RGB24, draw, context);
 }

@@ -34,12 +34,9 @@ double canvas_on_pixel(double position);
 enum { CANVAS_DPI = 96 }; /* as on the web */
 
 /* Makes a file of what `draw` draws: PNG, or SVG or PDF for a name that ends so. Each says how
- * large the picture is, by its pixels to an inch. Prints errors; exit code. */
-int canvas_write(const char *path, int width, int height, double dpi, void (*draw)(cairo_t *cairo, const void *context),
-                 const void *context);
-
-/* The same, a PNG; `is_clear`: transparent where nothing is drawn. */
-int canvas_write_png(const char *path, int width, int height, double dpi, bool is_clear,
-                     void (*draw)(cairo_t *cairo, const void *context), const void *context);
+ * large the picture is, by its pixels to an inch. `is_clear`: a PNG is transparent where nothing is
+ * drawn, as the others always are. Prints errors; exit code. */
+int canvas_write(const char *path, int width, int height, double dpi, bool is_clear,
+                 void (*draw)(cairo_t *cairo, const void *context), const void *context);
 
 #endif

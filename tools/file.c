@@ -238,6 +238,6 @@ const char *map_formats(void)
             length += (size_t)snprintf(text + length, sizeof text - length, ")");
     }
     if (length < sizeof text)
-        snprintf(text + length, sizeof text - length, ", each also packed, with .gz behind its name");
+        snprintf(text + length, sizeof text - length, ", each also compressed, with .gz after its name");
     return text;
 }

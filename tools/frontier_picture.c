@@ -193,5 +193,5 @@ int frontier_picture_write(const ley_bench *bench, const char *path)
 {
     drawing d = {.bench = bench};
     choose_axes(&d);
-    return canvas_write(path, width, height, CANVAS_DPI, draw, &d);
+    return canvas_write(path, width, height, CANVAS_DPI, false, draw, &d);
 }

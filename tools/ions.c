@@ -64,8 +64,8 @@ static const option_row rows[] = {
              .required = true,
              .offset = offsetof(ions_values, ions),
              .value = "NAME[,CHARGE[,COUNT]]",
-             .help = "an ion, its charge in e, which may be left out of usual ones, and how many of it to place; "
-                     "give --ion once for each"},
+             .help = "an ion: its name, its charge in e, which common ions do not need, and how many to place; "
+                     "give --ion once for each kind"},
     [FROM_SOLUTE] = {OPTION_OF_PLACING("from_solute")},
     [BETWEEN] = {OPTION_OF_PLACING("between")},
     [NEUTRALISE] = {OPTION_OF_PLACING("neutralise")},
@@ -74,7 +74,7 @@ static const option_row rows[] = {
                 .kind = OPTION_FLAG,
                 .offset = offsetof(ions_values, replace_waters),
                 .help =
-                    "ions take the places of water molecules, that of the oxygen, instead of nodes of a grid; waters "
+                    "place ions at the oxygens of waters, which they replace, instead of at nodes of a grid; waters "
                     "do not count as solute, and those that are replaced are left out",
                 .more = "waters are residues HOH, WAT, SOL, TIP3 and the like"},
     [ONLY] = {.name = "ions-only",
@@ -93,11 +93,12 @@ static const option_row rows[] = {
     [CELL] = {.of = "ley_long_range", .parameter = "cell", .offset = offsetof(ions_values, cell), .kind = OPTION_TEXT},
     [TOL] = {OPTION_OF(ley_request, "tol", ions_values, request), .unset = "0.0001",
              .help = "largest relative root mean square (RMS) error of the potential on the grid",
-             .more = "places and energies do not depend on it, as what it leaves open is decided in double precision"},
+             .more = "places and energies do not depend on it, because close decisions are made in double precision"},
     [SEED] = {OPTION_OF_PLACING("seed")},
     [PLACING] = {OPTION_OF_PLACING("placing")},
     [DIELECTRIC] = {OPTION_OF_MEDIUM("dielectric"),
-                    .help = "relative permittivity that the energies are for, beside those in kcal/mol for 1"},
+                    .help =
+                        "relative permittivity for energies that are printed in addition to those in kcal/mol for 1"},
     {OPTION_OF_MEDIUM("temperature")},
     {OPTION_OF_MEDIUM("units")},
     OPTION_ROW_DEVICE(ions_values, "; host: no device at all"),

@@ -39,8 +39,19 @@ static const struct {
     const char *word, *meant;
 } meanings[] = {{"points", "leyden map MOLECULE --points FILE -o VALUES.csv"},
                 {"potential", "leyden map MOLECULE -o MAP.dx"},
+                {"solve", "leyden map MOLECULE -o MAP.dx"},
+                {"run", "leyden map MOLECULE -o MAP.dx"},
+                {"field", "leyden map MOLECULE -o MAP.dx --field"},
                 {"plot", "leyden slice MAP -o PICTURE.png"},
                 {"draw", "leyden surface MOLECULE -o PICTURE.png"},
+                {"isosurface", "leyden surface --map MAP --level=-1,1 -o PICTURE.png"},
+                {"average", "python3 -m leyden average TOPOLOGY TRAJECTORY -o MEAN.dx"},
+                {"pmepot", "python3 -m leyden average TOPOLOGY TRAJECTORY -o MEAN.dx"},
+                {"series", "python3 -m leyden series TOPOLOGY TRAJECTORY --atoms 'name CA' -o VALUES.npz"},
+                {"cionize", "leyden ions MOLECULE -o NEW.pqr --ion NA --ion CL --neutralise"},
+                {"genion", "leyden ions MOLECULE -o NEW.pqr --ion NA --ion CL --neutralise"},
+                {"info", "leyden devices"},
+                {"test", "leyden check --quick"},
                 {"diff", "leyden compare A B"}};
 
 /* What may be done with a file whose name stands in the command's place, or what the word means. */

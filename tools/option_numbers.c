@@ -1,5 +1,6 @@
 #include "option_numbers.h"
 #include "console.h"
+#include "foreign_options.h"
 #include "typed.h"
 
 #include <errno.h>
@@ -71,12 +72,13 @@ static bool take_piece(piece_list *pieces, const char *word)
 }
 
 /* Numbers separated by anything, with units or behind the option as words of their own; one where
- * several of one kind are wanted; a decimal comma. Whether there are as many as are wanted. */
+ * several of one kind are wanted; the width alone of 1600x1200; a
+ * decimal comma. Whether there are as many as are wanted. */
 static bool find_pieces(const option_row *option, const char *value, int wanted, piece_list *pieces)
 {
     char copy[256], *rest = copy;
     snprintf(copy, sizeof copy, "%s", value);
-    for (char *word; (word = strsep(&rest, ",;x: ")) != NULL;)
+    for (char *word; (word = strsep(&rest, ",;xX: ")) != NULL;)
         if (word[0] != '\0' && !take_piece(pieces, word))
             return false;
     if (wanted == 1 && pieces->count == 2 && strspn(value, "0123456789,") == strlen(value)) {
@@ -88,20 +90,21 @@ static bool find_pieces(const option_row *option, const char *value, int wanted,
     for (const char *next = value; pieces->count < wanted && (next = typed_behind(next)) != NULL;)
         if (!read_real(next, &number) || !take_piece(pieces, next))
             break;
-    while (pieces->count > 0 && pieces->count < wanted && option->kind != OPTION_TRIPLES && !option->one_for_all) {
-        memcpy(pieces->text[pieces->count], pieces->text[0], sizeof *pieces->text);
-        pieces->count++;
-    }
+    if (wanted == 1 && pieces->count == 2 && option->kind == OPTION_INTEGER && strpbrk(value, "xX") != NULL)
+        pieces->count = 1;
+    if (pieces->count == 1 && option->kind != OPTION_TRIPLES && !option->one_for_all)
+        for (; pieces->count < wanted; pieces->count++)
+            memcpy(pieces->text[pieces->count], pieces->text[0], sizeof *pieces->text);
     return pieces->count == wanted || (option->one_for_all && pieces->count == 1);
 }
 
-/* "; type: --dims 65,65,65"; nothing where it cannot be told. */
+/* "; type: --dims 65,65,65"; a usual value where it cannot be told. */
 static short_text meant(const option_row *option, const char *value, int wanted)
 {
     piece_list pieces = {.count = 0};
     char text[96] = "";
     if (!find_pieces(option, value, wanted, &pieces))
-        return text_of("%s", "");
+        return text_of("%s", foreign_value(option->name, value).s);
     for (int i = 0; i < pieces.count && strlen(text) + 40 < sizeof text; i++)
         sprintf(text + strlen(text), "%s%s", i > 0 ? "," : "", pieces.text[i]);
     return text_of("; type: --%s %s", option->name, text);
@@ -111,8 +114,8 @@ static void fail_numbers(const option_row *option, const char *value, int wanted
 {
     const char *what = option->kind == OPTION_INTEGER ? "whole number" : "number";
     if (option->kind == OPTION_REALS)
-        snprintf(why->s, sizeof why->s, "--%s takes numbers separated by commas (%s), %d at most, not '%s'",
-                 option->name, option->value, wanted, value);
+        snprintf(why->s, sizeof why->s, "--%s takes numbers separated by commas (%s), %d at most, not '%s'%.200s",
+                 option->name, option->value, wanted, value, foreign_value(option->name, value).s);
     else if (wanted > 1)
         snprintf(why->s, sizeof why->s, "--%s takes %s%d %ss separated by commas (%s)%s%s, not '%s'%s", option->name,
                  option->one_for_all ? "one or " : "", wanted, what, option->value, option->word != NULL ? " or " : "",

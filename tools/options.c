@@ -1,5 +1,6 @@
 #include "options.h"
 #include "console.h"
+#include "foreign_options.h"
 #include "standard_stream.h"
 #include "typed.h"
 
@@ -380,8 +381,10 @@ static bool parse_choice(const subcommand *command, const option_row *option, co
         size_t used = strlen(known);
         snprintf(known + used, sizeof known - used, "%s%s", i > 0 ? ", " : "", choice);
     }
+    const suggestion near = suggest(value, "", choice_at, &all);
     fail_usage(command, "--%s: unknown value '%s', it must be %s%s%s", option->name, value,
-               choice_at(&all, 1) != NULL ? "one of " : "", known, suggest(value, "", choice_at, &all).s);
+               choice_at(&all, 1) != NULL ? "one of " : "", known,
+               near.s[0] != '\0' ? near.s : foreign_value(option->name, value).s);
     return false;
 }
 
@@ -455,6 +458,16 @@ static parse_result refuse_attached(const subcommand *command, const char *name,
     return PARSE_WRONG;
 }
 
+/* `next`: what stands where its value should. */
+static parse_result refuse_missing(const subcommand *command, const option_row *option, const char *next)
+{
+    const typed_text usual = option->kind != OPTION_TEXTS ? foreign_value(option->name, NULL) : (typed_text){""};
+    fail_usage(command, "--%s lacks its value (%s)%s%s%s%s", option->name, option->value,
+               next != NULL ? " before " : "", next != NULL ? next : "",
+               usual.s[0] != '\0' ? usual.s : ", as in: ", usual.s[0] != '\0' ? "" : command->examples[0]);
+    return PARSE_WRONG;
+}
+
 /* `--help=WORD`, or `--help` and the word behind it, NULL: there is none. */
 static parse_result parse_help(const subcommand *command, const char *attached, const char *next)
 {
@@ -464,6 +477,28 @@ static parse_result parse_help(const subcommand *command, const char *attached, 
     if (strcmp(word, "all") == 0)
         return PARSE_HELP_ALL;
     fail_usage(command, "--help: unknown value '%s' (did you mean '--help-all'?)", word);
+    return PARSE_WRONG;
+}
+
+/* `length`: of its name with the dashes. */
+static parse_result refuse_unknown(const parsed_arguments *arguments, const char *word, size_t length)
+{
+    const subcommand *command = arguments->command;
+    const bool is_long = word[1] == '-';
+    char name[longest_word * 2];
+    snprintf(name, sizeof name, "%.*s", (int)length, word);
+    const char *gone = is_long ? ley_parameter_gone(name + 2) : NULL;
+    const typed_text passed = is_long && command->rest != NULL ? typed_passed_on(word) : (typed_text){""},
+                     foreign = foreign_option(word, option_name_at, arguments);
+    if (gone != NULL)
+        fail_usage(command, "%s is gone: %s", name, gone);
+    else if (foreign.s[0] != '\0' && command->rest == NULL)
+        fail_usage(command, "unknown option '%s'%s", name, foreign.s);
+    else if (is_long)
+        fail_usage(command, "unknown option '%s'%s%s", name, suggest(name + 2, "--", option_name_at, arguments).s,
+                   passed.s);
+    else
+        fail_usage(command, "unknown option '%s'; type: %s", name, command->examples[0]);
     return PARSE_WRONG;
 }
 
@@ -479,7 +514,11 @@ static parse_result parse_option(int argc, char **argv, int *at, parsed_argument
         attached = word + 2 + name_length + 1;
     else if (!is_long && word[2] != '\0')
         attached = word + 2;
-
+    const typed_text dashes = !is_long ? foreign_dashes(word, option_name_at, arguments) : (typed_text){""};
+    if (dashes.s[0] != '\0') {
+        fail_usage(command, "'%s' has one dash, and options of several letters have two%s", word, dashes.s);
+        return PARSE_WRONG;
+    }
     if (is_long ? name_length == strlen("help") && strncmp(word, "--help", name_length + 2) == 0
                 : strcmp(word, "-h") == 0)
         return parse_help(command, attached, *at + 1 < argc ? argv[*at + 1] : NULL);
@@ -493,18 +532,8 @@ static parse_result parse_option(int argc, char **argv, int *at, parsed_argument
         return PARSE_RUN;
     }
     size_t i = is_long ? find_long(arguments, word + 2, name_length) : find_letter(arguments, word[1]);
-    if (i == arguments->option_count) {
-        char name[longest_word * 2];
-        snprintf(name, sizeof name, "%.*s", (int)(name_length + (is_long ? 2 : 1)), word);
-        const char *instead = is_long ? ley_parameter_gone(name + 2) : NULL;
-        if (instead != NULL)
-            fail_usage(command, "%s is gone: %s", name, instead);
-        else
-            fail_usage(command, "unknown option '%s'%s%s", name,
-                       is_long ? suggest(name + 2, "--", option_name_at, arguments).s : "",
-                       is_long && command->rest != NULL ? typed_passed_on(word).s : "");
-        return PARSE_WRONG;
-    }
+    if (i == arguments->option_count)
+        return refuse_unknown(arguments, word, name_length + (is_long ? 2 : 1));
     parsed_option *parsed = &arguments->options[i];
     const option_row *option = parsed->row;
     if (is_long && option_row_was(option, word + 2, name_length))
@@ -522,11 +551,8 @@ static parse_result parse_option(int argc, char **argv, int *at, parsed_argument
         return refuse_attached(command, option->name, word);
     if (option->kind != OPTION_FLAG && attached == NULL) {
         const char *next = *at + 1 < argc ? argv[*at + 1] : NULL;
-        if (next == NULL || looks_like_option(next)) {
-            fail_usage(command, "--%s lacks its value (%s)%s%s", option->name, option->value,
-                       next != NULL ? " before " : "", next != NULL ? next : "");
-            return PARSE_WRONG;
-        }
+        if (next == NULL || looks_like_option(next))
+            return refuse_missing(command, option, next);
         attached = next;
         ++*at;
     }
@@ -645,15 +671,28 @@ static const char *file_of(const subcommand *command, const char *word)
     return command->is_operand_file && strcmp(word, "-") == 0 ? "/dev/stdin" : word;
 }
 
-/* A further word where --output is missing may be what it was to be. */
-static typed_text output_meant(int argc, char **argv, const parsed_arguments *arguments, const char *word)
+/* The option that a further file may be of: a second map, or the molecule beside a map. */
+static typed_text option_of_file(const parsed_arguments *arguments, const char *word)
+{
+    static const char *const of_maps[] = {"difference", "map", NULL}, *const of_others[] = {"molecule", NULL};
+    const char *const *name = ley_map_format_of(word, NULL) != NULL ? of_maps : of_others;
+    for (; access(word, F_OK) == 0 && *name != NULL; name++) {
+        const size_t i = find_long(arguments, *name, strlen(*name));
+        if (i < arguments->option_count && !arguments->options[i].given)
+            return typed_with(text_of("--%s", *name).s, word);
+    }
+    return (typed_text){""};
+}
+
+/* A further word may be a file of an option, or where --output is missing what it was to be. */
+static typed_text file_meant(int argc, char **argv, const parsed_arguments *arguments, const char *word)
 {
     const size_t i = find_long(arguments, "output", strlen("output"));
-    bool is_there = i == arguments->option_count || !arguments->options[i].row->required;
+    const typed_text file = option_of_file(arguments, word);
+    bool is_there = file.s[0] != '\0' || i == arguments->option_count || !arguments->options[i].row->required;
     for (int at = 0; at < argc; at++)
         is_there = is_there || strncmp(argv[at], "-o", 2) == 0 || strncmp(argv[at], "--output", 8) == 0;
-    static const typed_text nothing = {""};
-    return is_there ? nothing : typed_with("-o", word);
+    return is_there ? file : typed_with("-o", word);
 }
 
 parse_result options_parse(const subcommand *command, int argc, char **argv, parsed_arguments *arguments)
@@ -688,7 +727,7 @@ parse_result options_parse(const subcommand *command, int argc, char **argv, par
             double number;
             fail_usage(command, "'%s' is one argument too many%s", word,
                        read_real(word, &number) ? ": numbers of an option are separated by commas, as 1,2,3"
-                                                : output_meant(argc, argv, arguments, word).s);
+                                                : file_meant(argc, argv, arguments, word).s);
             return PARSE_WRONG;
         }
     }

@@ -95,7 +95,7 @@ void options_begin(const subcommand *command, parsed_arguments *arguments);
 /* What the help says of an option: its text, what it can be, its default; and what else there is to
  * know. */
 typedef struct option_text {
-    char s[1024];
+    char s[2048];
 } option_text;
 option_text option_describe(const subcommand *command, const parsed_option *parsed, bool all);
 
@@ -133,7 +133,7 @@ int check_method_options(const parsed_arguments *arguments, const option_method 
 bool option_is_meant(const parsed_arguments *arguments, size_t option);
 
 /* A help whose "%s" the list stands for, where there is one. */
-enum { OPTION_MOST_HELP = 1024 };
+enum { OPTION_MOST_HELP = 2048 };
 void option_fill_help(char *to, size_t size, const char *help, const char *(*list)(void));
 
 /* Prints the help of a command to stdout, defaults included: in short, what is needed every day; or
@@ -174,7 +174,12 @@ int fail_usage(const subcommand *command, const char *format, ...) __attribute__
 #define OPTION_ROW_DPI(type) \
     { \
         .name = "dpi", .kind = OPTION_INTEGER, .offset = offsetof(type, dpi), .value = "N", .low = 10, .high = 10000, \
-        .help = "pixels to an inch, by which the file says how large the picture is: at 300, 1000 pixels are 8.5 cm" \
+        .help = "resolution in pixels per inch, as the file states it: at 300, 1000 pixels are 8.5 cm wide" \
+    }
+#define OPTION_ROW_TRANSPARENT(type) \
+    { \
+        .name = "transparent", .kind = OPTION_FLAG, .offset = offsetof(type, transparent), \
+        .help = "make the background transparent" \
     }
 #define OPTION_ROW_QUIET(type) \
     { \

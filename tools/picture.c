@@ -531,8 +531,10 @@ static void draw(const drawing *canvas)
 {
     ley_colours colours;
     ley_colours_make(&colours, canvas->picture->low, canvas->picture->high);
-    cairo_set_source_rgb(canvas->cairo, 1, 1, 1);
-    cairo_paint(canvas->cairo);
+    if (!canvas->picture->is_clear) {
+        cairo_set_source_rgb(canvas->cairo, 1, 1, 1);
+        cairo_paint(canvas->cairo);
+    }
     plane_field cells =
         field_rasterize(&canvas->picture->plane, (int64_t)canvas->plane.width, (int64_t)canvas->plane.height);
     draw_field(canvas, &cells, &colours, canvas->plane.x, canvas->plane.y);
@@ -571,7 +573,7 @@ int picture_write(const plane_picture *picture, const char *path, int pixels[2])
     cairo_surface_destroy(scratch);
     pixels[0] = (int)canvas.full_width;
     pixels[1] = (int)canvas.full_height;
-    const int code = canvas_write(path, pixels[0], pixels[1], picture->dpi, draw_on, &canvas);
+    const int code = canvas_write(path, pixels[0], pixels[1], picture->dpi, picture->is_clear, draw_on, &canvas);
     free(canvas.cells.values);
     free(canvas.labels);
     return code;

@@ -27,8 +27,9 @@ typedef struct plane_picture {
     bool contours;        /* lines at the colour bar's ticks, with values */
     const plane_circle *circles;
     size_t circle_count;
-    int width;  /* pixels, about */
-    double dpi; /* pixels to an inch */
+    int width;     /* pixels, about */
+    double dpi;    /* pixels to an inch */
+    bool is_clear; /* no background */
 } plane_picture;
 
 /* Draws it into a file: PNG, which has so many pixels across and upwards, or SVG or PDF for a name

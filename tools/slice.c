@@ -19,7 +19,7 @@ typedef struct slice_values {
     int64_t index, size, dpi;
     double at_A, range[2], limit, within_A;
     option_reals limits;
-    bool contours, quiet;
+    bool contours, transparent, quiet;
 } slice_values;
 
 static const char *const axis_names[] = {"x", "y", "z", NULL};
@@ -84,7 +84,7 @@ static const option_row slice_options[] = {
                 .low = -1e30,
                 .high = 1e30,
                 .unset = "--limit",
-                .help = "either of these in one option: 5 means -5 to 5, and -3,7 means -3 to 7"},
+                .help = "--limit or --range in one option: 5 means -5 to 5, and -3,7 means -3 to 7"},
     [DIFFERENCE] = {.name = "difference",
                     .kind = OPTION_TEXT,
                     .is_input = true,
@@ -115,11 +115,12 @@ static const option_row slice_options[] = {
     {.name = "size",
      .kind = OPTION_INTEGER,
      .offset = offsetof(slice_values, size),
-     .value = "PIXELS",
+     .value = "WIDTH",
      .low = 200,
      .high = 10000,
-     .help = "width of the picture; it is less where the plane is much higher than wide"},
+     .help = "width of the picture in pixels; it is less where the plane is much higher than wide"},
     OPTION_ROW_DPI(slice_values),
+    OPTION_ROW_TRANSPARENT(slice_values),
     {.name = "title",
      .kind = OPTION_TEXT,
      .offset = offsetof(slice_values, title),
@@ -382,7 +383,8 @@ static int draw_slice(const parsed_arguments *arguments, const subject *drawn)
                              .units = ley_map_units(drawn->map),
                              .contours = values->contours,
                              .width = (int)values->size,
-                             .dpi = (double)values->dpi};
+                             .dpi = (double)values->dpi,
+                             .is_clear = values->transparent};
     if (drawn->other != NULL) {
         plane_field other = extract(drawn->other, normal, across, up, index);
         subtract(&picture.plane, &other);

@@ -93,19 +93,17 @@ static const option_row surface_rows[] = {
                 .low = -360,
                 .high = 360,
                 .unset = "0",
-                .help = "draw views side by side, each turned about the vertical axis by so many degrees: 0,90,180"},
+                .help =
+                    "draw views side by side, each rotated about the vertical axis by one of these angles: 0,90,180"},
     [SIZE] = {.name = "size",
               .kind = OPTION_INTEGER,
               .offset = offsetof(surface_values, size),
-              .value = "PIXELS",
+              .value = "WIDTH",
               .low = 200,
               .high = 10000,
-              .help = "width of the picture; one view is four to three: 1600 is 1600 x 1200"},
+              .help = "width of the picture in pixels; one view is four to three: 1600 is 1600 x 1200"},
     [DPI] = OPTION_ROW_DPI(surface_values),
-    [TRANSPARENT] = {.name = "transparent",
-                     .kind = OPTION_FLAG,
-                     .offset = offsetof(surface_values, transparent),
-                     .help = "make the background transparent"},
+    [TRANSPARENT] = OPTION_ROW_TRANSPARENT(surface_values),
     [TITLE] = {.name = "title",
                .kind = OPTION_TEXT,
                .offset = offsetof(surface_values, title),
@@ -148,21 +146,24 @@ static int check_subject(const parsed_arguments *arguments)
     const subcommand *command = arguments->command;
     const bool is_level = option_given(arguments, LEVEL);
     if (arguments->operand == NULL && values->map == NULL)
-        return fail_usage(command, "a MOLECULE is missing, or --map with --level");
+        return fail_usage(command, "a MOLECULE is missing, or --map with --level, as in: %s", command->examples[0]);
     if (arguments->operand != NULL && values->map == NULL && is_map_name(arguments->operand))
         return fail_usage(command, "'%s' is a map, and no molecule%s%s", arguments->operand,
                           typed_with("--map", arguments->operand).s, is_level ? "" : " --level=-1,1");
     if (arguments->operand == NULL && !is_level)
         return fail_usage(command, "--map without a molecule needs --level: --level -1,1");
     if (arguments->operand != NULL && is_level)
-        return fail_usage(command, "--level is of a map alone: --map MAP, and no molecule");
+        return fail_usage(command,
+                          "--level needs a map in place of the molecule; type: leyden map %s -o NEW.dx, then: "
+                          "leyden surface --map NEW.dx --level=-1,1 -o %s",
+                          arguments->operand, values->output);
     static const int of_molecules[] = {SPACING, SHARPNESS, DIELECTRIC, DEVICE};
     for (size_t i = 0; i < sizeof of_molecules / sizeof *of_molecules; i++)
         if (arguments->operand == NULL && option_given(arguments, (size_t)of_molecules[i]))
-            return fail_usage(command, "--%s is of molecules", arguments->options[of_molecules[i]].row->name);
+            return fail_usage(command, "--%s applies to molecules only", arguments->options[of_molecules[i]].row->name);
     for (int option = DIELECTRIC; values->map != NULL && option <= DEVICE; option += DEVICE - DIELECTRIC)
         if (option_given(arguments, (size_t)option))
-            return fail_usage(command, "--%s is of the potential that is computed where there is no --map",
+            return fail_usage(command, "--%s applies to the potential that is computed, and with --map none is",
                               arguments->options[option].row->name);
     return 0;
 }
@@ -176,7 +177,8 @@ static int check_picture(const parsed_arguments *arguments)
         return fail_usage(command, "--output: '%s' must end in %s", values->output, surface_endings());
     for (int option = ANGLES; option <= TITLE; option++)
         if (option_given(arguments, (size_t)option) && !is_picture(values->output))
-            return fail_usage(command, "--%s is of pictures, %s", arguments->options[option].row->name, picture_ending);
+            return fail_usage(command, "--%s applies to pictures only, %s", arguments->options[option].row->name,
+                              picture_ending);
     if (limits->n > 2)
         return fail_usage(command, "--limits takes one number or two, not %zu", limits->n);
     if (limits->n == 1 && !(limits->value[0] > 0))
@@ -540,9 +542,10 @@ const subcommand surface_command = {
                     "surfaces of a map",
     .is_operand_open = true,
     .is_operand_file = true,
-    .details = "The surface is where sum exp(A (1 - r^2/R^2)) over all atoms is 1, R the atom's radius: that of a lone "
-               "atom is at its radius. Atoms of radius 0 have no part in it. Surfaces of a map part what is above a "
-               "level from the rest, or below one that is negative.",
+    .details =
+        "The surface is where the sum of exp(A (1 - r^2/R^2)) over all atoms is 1; R is the radius of the atom, A "
+        "is --sharpness. The surface of an isolated atom is the sphere of its radius, and atoms of radius 0 are "
+        "ignored. A surface of a map encloses the values above its level, or those below a negative level.",
     .options = OPTION_BLOCK(surface_rows, surface_values, set_defaults),
     .shared = shared,
     .run = surface_run,

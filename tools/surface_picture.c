@@ -270,7 +270,7 @@ int surface_picture_write(const surface_picture *picture, const char *path, int 
         for (size_t i = 0; i < picture->angle_count; i++)
             d.panels[i].image = render_panel(&d, &d.panels[i].view);
         rt_finalize();
-        code = canvas_write_png(path, picture->width, *height, picture->dpi, picture->is_clear, draw, &d);
+        code = canvas_write(path, picture->width, *height, picture->dpi, picture->is_clear, draw, &d);
     }
     for (size_t i = 0; i < picture->angle_count; i++) {
         surface_view_end(&d.panels[i].view);

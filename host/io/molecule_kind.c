@@ -223,8 +223,12 @@ static const struct {
 
 /* ---- Files beside it ------------------------------------------------------------------------- */
 
-static const char coordinates[] = ".dcd .xtc .trr .nc .ncdf .inpcrd .rst7 .crd .coor .gro .pdb",
-                  topologies[] = ".tpr .prmtop .parm7 .psf";
+/* What stands for a file that lies beside it: endings of one whose name begins as this one's does,
+ * and of any other one where this one is of GROMACS, whose files have names of their own. */
+static const struct {
+    const char *word, *endings, *of_gromacs;
+} others[] = {{"COORDINATES", ".dcd .xtc .trr .nc .ncdf .inpcrd .rst7 .crd .coor .gro .pdb", ".gro .xtc .trr"},
+              {"TOPOLOGY", ".tpr .prmtop .parm7 .psf", ".tpr"}};
 
 static bool ends_with_one_of(const char *name, const char *endings)
 {
@@ -237,9 +241,9 @@ static bool ends_with_one_of(const char *name, const char *endings)
     return false;
 }
 
-/* A file in the same folder whose name begins with this one's and has one of the endings: the
- * shortest name of these, the first one by the alphabet. False: there is none. */
-static bool find_beside(const char *path, const char *endings, char *found, size_t size)
+/* A file in the same folder that has one of the endings, and whose name begins with this one's, or
+ * in any way: the shortest name of these, the first one by the alphabet. False: there is none. */
+static bool find_named(const char *path, const char *endings, bool any, char *found, size_t size)
 {
     const char *slash = strrchr(path, '/'), *name = slash != NULL ? slash + 1 : path;
     const size_t stem = strcspn(name, ".");
@@ -248,7 +252,7 @@ static bool find_beside(const char *path, const char *endings, char *found, size
     DIR *directory = stem > 0 ? opendir(folder[0] != '\0' ? folder : ".") : NULL;
     for (const struct dirent *entry; directory != NULL && (entry = readdir(directory)) != NULL;) {
         const size_t length = strlen(entry->d_name), shortest = best[0] != '\0' ? strlen(best) : sizeof best - 1;
-        if (strncmp(entry->d_name, name, stem) == 0 && !isalnum((unsigned char)entry->d_name[stem]) &&
+        if ((any || (strncmp(entry->d_name, name, stem) == 0 && !isalnum((unsigned char)entry->d_name[stem]))) &&
             ends_with_one_of(entry->d_name, endings) && ley_name_to_type(path) == path &&
             ley_name_to_type(entry->d_name) == entry->d_name &&
             (length < shortest || (length == shortest && strcmp(entry->d_name, best) < 0)))
@@ -261,12 +265,16 @@ static bool find_beside(const char *path, const char *endings, char *found, size
     return best[0] != '\0';
 }
 
+/* Of the other file i. */
+static bool find_beside(const char *path, size_t i, char *found, size_t size)
+{
+    return find_named(path, others[i].endings, false, found, size) ||
+           (ends_with_one_of(path, ".tpr .gro .xtc .trr") && find_named(path, others[i].of_gromacs, true, found, size));
+}
+
 /* The remedy with the names of files. */
 static void fill_in(const char *remedy, const char *path, char *to, size_t size)
 {
-    static const struct {
-        const char *word, *endings;
-    } others[] = {{"COORDINATES", coordinates}, {"TOPOLOGY", topologies}};
     size_t used = 0;
     to[0] = '\0';
     for (const char *at = remedy; *at != '\0' && used + 1 < size; used = strlen(to)) {
@@ -277,7 +285,7 @@ static void fill_in(const char *remedy, const char *path, char *to, size_t size)
         if (strncmp(at, "%s", 2) == 0) {
             snprintf(to + used, size - used, "%s", ley_name_to_type(path));
             at += 2;
-        } else if (i < 2 && find_beside(path, others[i].endings, found, sizeof found)) {
+        } else if (i < 2 && find_beside(path, i, found, sizeof found)) {
             snprintf(to + used, size - used, "%.*s", (int)(size - used - 1), found);
             at += strlen(others[i].word);
         } else {

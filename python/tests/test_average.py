@@ -552,7 +552,7 @@ def test_the_command(files, tmp_path):
     (1, "select 'name QQ': there is no such atom", ["-o", "mean.dx", "--select", "name QQ"]),
     (1, "not allowed with argument", ["-o", "mean.dx", "--one-side", "--symmetric"]),
     (2, "there is no such folder", ["-o", "/nonexistent/mean.dx"]), (1, "leave no frame", ["-o", "mean.dx", "--start", "30"]),
-    (1, "--error is of at least two blocks", ["-o", "mean.mrc", "--error", "e.mrc", "--blocks", "0"]),
+    (1, "--error needs at least two blocks", ["-o", "mean.mrc", "--error", "e.mrc", "--blocks", "0"]),
     (1, "'TOPOLOGY': TOPOLOGY is read as well: another name is needed", ["-o", "mean.dx", "--json", "TOPOLOGY"]),
     (1, "TRAJECTORY is read as well", ["--profile", "z", "--profile-csv", "TRAJECTORY"]),
     (1, "TRAJECTORY is read as well", ["-o", "mean.dx", "--checkpoint", "TRAJECTORY"]),

@@ -254,3 +254,18 @@ def test_pdbqt(tmp_path, capsys):
         text = capsys.readouterr().err
         assert text.startswith("leyden: ") and said in text, text
         assert not (tmp_path / "n.pqr").exists()
+
+
+def test_topologies_beside(tmp_path, monkeypatch, capsys):
+    """Coordinates alone, and a tpr file in the folder: of the same name, or of any of GROMACS's usual ones."""
+    pytest.importorskip("MDAnalysis")
+    monkeypatch.chdir(tmp_path)
+    atom = "    1SOL     OW    1   0.126   1.624   1.679\n"
+    for name in ("md.gro", "alone.gro"):
+        (tmp_path / name).write_text(f"water\n    1\n{atom}   2.0 2.0 2.0\n")
+    run = lambda name: (program(["convert", name, "-o", "new.pqr"]), capsys.readouterr().err)[1]
+    assert "python3 -m leyden convert TOPOLOGY 'md.gro' -o NEW.pqr takes them from a topology: .tpr" in run("md.gro")
+    for name, found in (("a topol.tpr", "'a topol.tpr'"), ("b.tpr", "b.tpr"), ("md.tpr", "md.tpr")):
+        (tmp_path / name).write_bytes(b"")
+        assert f"python3 -m leyden convert {found} 'md.gro' -o NEW.pqr takes them from a topology\n" in run("md.gro")
+    assert "convert b.tpr 'alone.gro' -o" in run("alone.gro")

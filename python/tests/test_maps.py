@@ -371,7 +371,7 @@ def test_options_of_pictures(made):
     assert image.get_clim() == made.slice().plot(limits=(-3, 7)).get_clim() == (-3, 7) and image.axes.get_xlabel() == "x (Å)"
     assert image.axes.get_title().startswith("Barnase\npotential") and image.axes.get_ylabel() == "z (Å)"
     assert np.allclose(image.cmap(image.norm(0.0))[:3], 0xf1 / 255, atol=0.02)  # white
-    for options, says in (({"limt": 5}, "no option 'limt' .did you mean 'limit'.*range, title and imshow's"),
+    for options, says in (({"limt": 5}, "no option 'limt' .did you mean 'limit'.*range, title, transparent and imshow's"),
                           ({"size": 500}, "savefig"), ({"qqq": 1}, "no option 'qqq': it takes plane, axis, at"),
                           ({"limit": 5, "range": (1, 2)}, "limit and range exclude each other"),
                           ({"limits": (2, 1)}, "limits: 2 is not below 1"), ({"limit": -1}, "limit: -1 is not above 0"),
@@ -380,6 +380,19 @@ def test_options_of_pictures(made):
             made.plot(**options)
     with pytest.raises(leyden.UsageError, match="no option 'colour'"):
         made.slice().plot(colour=5)
+
+
+def test_transparent_pictures(made, tmp_path):
+    """Whatever lies below shows but for the plane and its bar."""
+    matplotlib = pytest.importorskip("matplotlib")
+    matplotlib.use("Agg")
+    alphas = []
+    for is_clear in (False, True):
+        made.plot(transparent=is_clear).figure.savefig(tmp_path / "a.png")
+        alphas.append(matplotlib.image.imread(tmp_path / "a.png")[..., 3])
+    assert np.all(alphas[0] == 1) and alphas[1][0, 0] == 0 and np.mean(alphas[1] == 1) > 0.2
+    with pytest.raises(leyden.UsageError, match="transparent: True or False is needed"):
+        made.plot(transparent="yes")
 
 
 @pytest.mark.parametrize("layout", [None, "constrained"])

@@ -1,5 +1,8 @@
 """Surfaces: arrays, formulas, values and files."""
+import base64
 import math
+import struct
+import zlib
 
 import numpy as np
 import pytest
@@ -66,7 +69,7 @@ def test_refusals(tmp_path):
         leyden.surface(sphere(0))
     with pytest.raises(leyden.UsageError, match="spacing"):
         leyden.surface(sphere(), spacing=-1)
-    with pytest.raises(leyden.UsageError, match="level is of maps"):
+    with pytest.raises(leyden.UsageError, match="level is for maps"):
         leyden.surface(sphere(), level=1)
     made = leyden.surface(sphere(), engine="host")
     with pytest.raises(leyden.UsageError, match=".ply, .obj, .stl or .glb"):
@@ -101,11 +104,55 @@ def test_what_surfaces_are_of(tmp_path):
 def test_sources_that_are_none(tmp_path):
     for source, level, says in ((7, None, "a PQR file's name, a Universe .* is needed, not int"),
                                 ("x.dx", None, r"needs a level: leyden.surface\('x.dx', level=1\)"),
-                                ("x.pqr", 1, "level is of maps"), (None, 1, "not NoneType")):
+                                ("x.pqr", 1, "level is for maps"), (None, 1, "not NoneType")):
         with pytest.raises(leyden.UsageError, match=says):
             leyden.surface(source, level=level)
     with pytest.raises(leyden.UsageError, match="map: a leyden.Map .* not int"):
         leyden.surface(sphere(), map=3)
+
+
+def picture_of(png):
+    """(height, width, 3) of a PNG whose lines are less those above them."""
+    width, height = struct.unpack_from(">II", png, 16)
+    at, packed = 8, b""
+    while at < len(png):
+        size, kind = struct.unpack_from(">I4s", png, at)
+        assert struct.unpack_from(">I", png, at + 8 + size)[0] == zlib.crc32(png[at + 4:at + 8 + size])
+        packed, at = packed + (png[at + 8:at + 8 + size] if kind == b"IDAT" else b""), at + 12 + size
+    lines = np.frombuffer(zlib.decompress(packed), np.uint8).reshape(height, 1 + 3 * width)
+    assert np.all(lines[:, 0] == 2)
+    return np.cumsum(lines[:, 1:], axis=0, dtype=np.uint8).reshape(height, width, 3).astype(int)
+
+
+def test_notebooks():
+    """Spheres as seen along z: discs of their radii, blue left, red right with a blue one before it, white around."""
+    atoms = leyden.Atoms.from_arrays([[-6.0, 0, 0], [6, 0, 5], [6, 0, 11]], [1.0, -4, 1], [2.0, 4, 1.5])
+    made = leyden.surface(atoms, dielectric=1, engine="host")
+    page = made._repr_html_()
+    picture = picture_of(made._repr_png_())
+    assert base64.b64encode(made._repr_png_()).decode() in page and "5 kT/e" in page and f"{made.area:.6g}" in page
+    (low, _, _), (high, _, _) = made.vertices.min(axis=0), made.vertices.max(axis=0)
+    scale = 0.94 * 400 / (high - low)  # pixels to an A
+    y, x = np.mgrid[:300, :400] + 0.5
+    x, y = (x - 200) / scale + (low + high) / 2, (150 - y) / scale
+    for middle, least, radius, strong, weak in ((-6, 0, 2, 2, 0), (6, 1.5, 4, 0, 2), (6, 0, 1.15, 2, 0)):  # its back is red
+        far = np.hypot(x - middle, y)
+        inside, outside = (far >= least + 0.15 * (least > 0)) & (far < radius - 0.15), (far > radius + 0.15) & (far < radius + 1)
+        assert np.all(picture[inside][:, strong] > picture[inside][:, weak] + 20)
+        assert radius < 2 or np.all(picture[outside] == 255)
+    assert np.all(picture[:60] == 255) and 1000 < len(made._repr_png_()) < 60_000
+
+
+def test_colours_of_levels(tmp_path):
+    """As the command has them: full at the largest level, in any unit."""
+    grid = leyden.Grid((-4, -4, -4), n=(17, 17, 17), spacing=0.5)
+    x = np.linspace(-4, 4, 17)
+    field = leyden.Map.from_array(np.broadcast_to(0.01 * x, (17, 17, 17)), grid, "V")
+    made = leyden.surface(field, level=[-0.02, 0.01])
+    made.save(tmp_path / "a.ply")
+    made.save(tmp_path / "b.ply", limits=0.02)
+    assert (tmp_path / "a.ply").read_bytes() == (tmp_path / "b.ply").read_bytes()
+    assert "red -0.02 to blue 0.02 V" in made._repr_html_() and "-0.02, 0.01 V" in made._repr_html_()
 
 
 def test_pictures_are_of_the_command(tmp_path):

@@ -20,7 +20,7 @@ enum { MOST_ORBITALS = 64, DENSITY_VALUE = 0 };
 static const ley_parameter rows[] = {
     {.name = "no_screening",
      .type = LEY_PARAMETER_FLAG,
-     .sentence = "sum every term; else terms are left out that together are less than 1e-6 of the largest value",
+     .sentence = "sum every term; without it, terms are left out that together are less than 1e-6 of the largest value",
      PARAMETER_FIELD(ley_wavefunction_options, is_exact)},
 };
 

@@ -6,6 +6,7 @@ import contextlib
 import gzip
 import io
 import os
+import shlex
 import sys
 import warnings
 from typing import Any, List, NoReturn, Optional, Tuple
@@ -102,13 +103,29 @@ def _read_amber(arguments: argparse.Namespace, files: List[str], radii: Any) -> 
 
 
 _CONVERT = "python3 -m leyden convert"
+_COORDINATES = (".dcd", ".xtc", ".trr", ".nc", ".ncdf", ".inpcrd", ".rst7", ".crd", ".coor", ".gro", ".pdb")
+_TOPOLOGIES = (".tpr", ".prmtop", ".parm7", ".psf")
+_OF_GROMACS = (".tpr", ".gro", ".xtc", ".trr")
+
+
+def _beside(path: str, endings: Tuple[str, ...], word: str) -> str:
+    """A file of these endings in the same folder, of the same beginning or, of GROMACS, of any; else the word."""
+    folder, name = os.path.split(path)
+    names = sorted(os.listdir(folder or "."), key=lambda other: (len(other), other)) if os.path.isdir(folder or ".") else []
+    stem = name.split(".")[0]
+    found = [other for other in names if other.lower().endswith(endings) and other.split(".")[0] == stem] or \
+        [other for other in names if other.lower().endswith(tuple(set(endings) & set(_OF_GROMACS)))
+         and name.lower().endswith(_OF_GROMACS)]
+    return shlex.quote(os.path.join(folder, found[0])) if found else word
 
 
 def _charges_from(path: str) -> str:
     """What to type for a file of coordinates alone."""
     if path.lower().endswith((".pdb", ".ent", ".pdb.gz", ".ent.gz", ".cif", ".mmcif")):
         return f"pdb2pqr --ff AMBER '{path}' NEW.pqr makes a PQR file of it"
-    return f"{_CONVERT} TOPOLOGY '{path}' -o NEW.pqr takes them from a topology: .tpr, .prmtop, .psf"
+    topology = _beside(path, _TOPOLOGIES, "TOPOLOGY")
+    kinds = ": .tpr, .prmtop, .psf" if topology == "TOPOLOGY" else ""
+    return f"{_CONVERT} {topology} '{path}' -o NEW.pqr takes them from a topology{kinds}"
 
 
 def _import_mdanalysis() -> Any:
@@ -145,7 +162,7 @@ def _read(arguments: argparse.Namespace) -> Tuple[Atoms, Optional[_Names]]:
     with about(files):
         universe = mdanalysis.Universe(*files)
         if not hasattr(universe, "trajectory"):
-            raise InputError(f"there are no coordinates: {_CONVERT} '{files[0]}' COORDINATES -o "
+            raise InputError(f"there are no coordinates: {_CONVERT} '{files[0]}' {_beside(files[0], _COORDINATES, 'COORDINATES')} -o "
                              f"'{arguments.output}' takes them from another file")
         try:
             universe.trajectory[arguments.frame or 0]

@@ -73,6 +73,9 @@ class Atoms(Guessed):
 
     def __init__(self, positions: Union[AtomsArgument, ArrayLike], charges: Any = None, radii: Any = None, *,
                  cell: Any = None, residues: Any = None) -> None:
+        if isinstance(charges, (str, bytes, os.PathLike)) and isinstance(positions, (str, bytes, os.PathLike)):
+            raise UsageError(f"charges: numbers are needed, (n,), e; of a topology and coordinates: "
+                             f"leyden.Atoms(MDAnalysis.Universe({positions!r:.100}, {charges!r:.100}))")
         if charges is not None:
             made = self.from_arrays(positions, charges, radii, cell=cell, residues=residues)
         elif cell is not None or residues is not None:

@@ -87,7 +87,7 @@ def add_to(commands: Any) -> None:
     how.add_argument("--dielectric", type=float, metavar="E", help="relative permittivity (default: 1)")
     how.add_argument("--temperature", type=float, default=300.0, metavar="K", help="of kT/e (default: 300)")
     how.add_argument("--blocks", type=int, default=10, metavar="N", help="of frames, for standard errors; 0: none (default: 10)")
-    how.add_argument("--verify-every", type=int, metavar="N", help="one frame of so many is verified (default: 256)")
+    how.add_argument("--verify-every", type=int, metavar="N", help="verify one frame of N (default: 256)")
     how.add_argument("--readers", type=int, metavar="N", help="processes that read (default: as many as are worth while)")
     how.add_argument("--checkpoint", metavar="FILE", help="goes on from it where it is there; kept beside it: FILE.frames")
     how.add_argument("--device", metavar="D", help="as of `leyden map` (default: the fastest)")
@@ -104,7 +104,7 @@ def _outputs(arguments: argparse.Namespace) -> Dict[str, str]:
     if bool(others) != (arguments.profile is not None):
         raise UsageError("--profile goes with a file, --profile-csv or --profile-picture, and these with it")
     if arguments.error is not None and arguments.blocks < 2:
-        raise UsageError("--error is of at least two blocks of frames: --blocks 10, say")
+        raise UsageError("--error needs at least two blocks of frames: --blocks 10, say")
     if not maps and not others:
         raise UsageError("nothing is to be written: -o mean.dx names a file")
     for path in maps.values():
@@ -153,7 +153,7 @@ def _write(made: Average, arguments: argparse.Namespace, maps: Dict[str, str]) -
     written = []
     for name, path in maps.items():
         if getattr(made, name) is None:
-            print(f"leyden: {path} is not written: the {name} is of at least two {'frames' if name == 'deviation' else 'blocks'}, "
+            print(f"leyden: {path} is not written: the {name} needs at least two {'frames' if name == 'deviation' else 'blocks'}, "
                   f"and there were {made.frames} frames and {made.report['blocks']} blocks", file=sys.stderr)
             continue
         getattr(made, name).save(path)
@@ -247,7 +247,7 @@ def _average(arguments: argparse.Namespace) -> int:
             print("leyden: interrupted before the first frame: nothing is written", file=sys.stderr)
             return code
         made = found
-        print(f"leyden: interrupted after {made.frames} of {made.report['frames_wanted']} frames: what is written is of these",
+        print(f"leyden: interrupted after {made.frames} of {made.report['frames_wanted']} frames: the files hold the mean of these",
               file=sys.stderr)
     written = _write(made, arguments, maps)
     if not arguments.quiet:

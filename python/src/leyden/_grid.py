@@ -1,6 +1,7 @@
 """Grids: where the points of a map lie."""
 from __future__ import annotations
 
+import os
 from typing import Any, List, Sequence, Tuple, Union
 
 import numpy as np
@@ -28,6 +29,8 @@ class Grid(Guessed):
     _guesses = OF_GRID
 
     def __init__(self, origin: Sequence[float], step: Any = None, n: Sequence[int] = (), *, spacing: Any = None) -> None:
+        if isinstance(origin, (str, bytes, os.PathLike)):
+            raise UsageError(f"a map's file is leyden.Map({origin!r:.100}), and its grid leyden.Map({origin!r:.100}).grid")
         if (step is None) == (spacing is None):
             raise UsageError("a grid needs either step or spacing: Grid((0, 0, 0), spacing=1, n=(4, 4, 4)), say")
         self._c = ffi.new("ley_grid *")

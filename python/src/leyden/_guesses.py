@@ -28,6 +28,13 @@ OF_MODULE = {
     **dict.fromkeys(("timeseries", "time_series", "trajectory", "bond_field", "stark", "stark_shift"),
                     'leyden.series(universe, "name CA")'),
     **dict.fromkeys(("msk", "merz_kollman", "connolly", "esp_points"), 'leyden.shells(universe.select_atoms("resname LIG"))'),
+    **dict.fromkeys(("plot", "show", "imshow", "slice"), 'leyden.Map("map.dx").plot("z", at=12.5)'),
+    **dict.fromkeys(("isosurface", "contour", "mesh"), 'leyden.surface("map.dx", level=1)'),
+    **dict.fromkeys(("compare", "diff", "difference"), 'abs(leyden.Map("a.dx") - leyden.Map("b.dx")).values.max()'),
+    **dict.fromkeys(("Merge", "merge", "concatenate"), "leyden.Atoms(first) + leyden.Atoms(second)"),
+    **dict.fromkeys(("convert", "to_pqr", "write_pqr", "Writer"), 'leyden.Atoms(universe).write("molecule.pqr")'),
+    **dict.fromkeys(("debye_huckel", "dirichlet", "bcfl"), "leyden.boundary(atoms, ...)"),
+    "apbs": "the command, leyden apbs protein.in", "bench": "the command, leyden bench",
     "Simulation": "leyden.Plan(atoms)", "version": "leyden.__version__",
 }
 OF_ATOMS = {
@@ -42,6 +49,9 @@ OF_ATOMS = {
     **dict.fromkeys(("translate", "rotate", "shift", "wrap", "center"),
                     "leyden.Atoms(atoms.positions + (1, 0, 0), atoms.charges, atoms.radii)"),
     **dict.fromkeys(("center_of_geometry", "centroid", "center_of_mass"), "atoms.positions.mean(axis=0)"),
+    **dict.fromkeys(("dipole", "dipole_moment", "dipole_vector"), "atoms.charges @ atoms.positions, e A"),
+    **dict.fromkeys(("names", "types", "elements", "masses", "resnames", "universe"),
+                    "universe.atoms of MDAnalysis: leyden.Atoms has positions, charges and radii"),
     **dict.fromkeys(("append", "extend", "concatenate"), "atoms + others"),
     **dict.fromkeys(("load", "open", "from_file", "from_pqr"), 'leyden.Atoms("molecule.pqr")'),
     **dict.fromkeys(("from_universe", "from_atomgroup"), "leyden.Atoms(universe)"),
@@ -55,12 +65,30 @@ OF_MAP = {
     **dict.fromkeys(("dims", "n", "ndim", "size", "dimensions"), "map.shape, (nz, ny, nx)"),
     **dict.fromkeys(("interpolated", "interp", "sample", "at", "value_at"), "map.interpolate(positions)"),
     **dict.fromkeys(("sel", "isel", "plane", "cut"), 'map.slice("z", at=12.5)'),
-    **dict.fromkeys(("export", "to_dx", "to_mrc", "to_file", "to_netcdf", "dump", "savefig"), 'map.save("map.dx")'),
+    **dict.fromkeys(("export", "to_dx", "to_mrc", "to_file", "to_netcdf", "dump"), 'map.save("map.dx")'),
+    **dict.fromkeys(("savefig", "to_png", "save_picture"), 'map.plot().figure.savefig("map.png")'),
+    **dict.fromkeys(("centers", "centres", "points"), "map.grid.points(), (n, 3), A"),
+    **dict.fromkeys(("resample", "resample_factor", "regrid"), "map.interpolate(grid.points()).reshape(grid.shape)"),
+    **dict.fromkeys(("isosurface", "contour", "surface"), "leyden.surface(map, level=1)"),
+    **dict.fromkeys(("metadata", "info", "attrs"), "map.report"),
     **dict.fromkeys(("load", "open", "from_file"), 'leyden.Map("map.dx")'),
     **dict.fromkeys(("gradient", "electric_field", "E"), "leyden.map(atoms, field=True).field"),
     **dict.fromkeys(("show", "imshow", "draw", "view"), "map.plot()"), "unit": "map.units",
 }
-OF_GRID = {**dict.fromkeys(("delta", "h", "resolution"), "grid.spacing"), "dims": "grid.n"}
+OF_GRID = {
+    **dict.fromkeys(("delta", "h", "resolution"), "grid.spacing"), "dims": "grid.n",
+    **dict.fromkeys(("centers", "centres", "coords", "coordinates"), "grid.points(), (n, 3), A"),
+    **dict.fromkeys(("edges", "midpoints", "x", "y", "z"), 'grid.axis("x")'),
+}
+OF_SURFACE = {
+    **dict.fromkeys(("plot", "show", "view", "draw", "render", "savefig", "to_png"),
+                    'surface.save("surface.glb"), or the command, leyden surface molecule.pqr -o surface.png'),
+    **dict.fromkeys(("faces", "cells", "simplices", "indices"), "surface.triangles"),
+    **dict.fromkeys(("points", "verts", "positions", "coords", "xyz"), "surface.vertices"),
+    **dict.fromkeys(("colors", "colours", "potential", "scalars", "data"), "surface.values"),
+    **dict.fromkeys(("write", "export", "dump", "to_file", "to_ply", "to_obj"), 'surface.save("surface.ply")'),
+    **dict.fromkeys(("sasa", "get_area", "surface_area"), "surface.area"),
+}
 OF_AVERAGE = {
     **dict.fromkeys(("values", "data", "array", "map", "potential", "phi", "grid", "interpolate", "slice", "plot"),
                     "average.mean.values, .grid, .plot(), ...: the mean is a leyden.Map"),
@@ -75,27 +103,47 @@ OF_POINTS = {
     **dict.fromkeys(("positions", "coords"), "points.xyz"),
 }
 OF_ENGINE = {**dict.fromkeys(("device", "name", "names"), "engine.devices")}
+# "spacing=0.5" is for functions with such a keyword; " | " stands in front of what others have.
 OF_KEYWORDS = {
     **dict.fromkeys(("ewald", "ewaldfactor", "ewald_factor"), "smooth=2.83, A, the width of charges; 1 / (ewaldfactor sqrt 2)"),
-    **dict.fromkeys(("sigma", "width"), "smooth=2.83"), **dict.fromkeys(("sel", "selection"), 'select="protein"'),
+    **dict.fromkeys(("sigma", "width"), "smooth=2.83"), **dict.fromkeys(
+        ("sel", "selection", "select"), 'select="protein" | universe.select_atoms("protein") in place of the universe'),
+    **dict.fromkeys(("start", "stop", "trajectory"), "leyden.average(universe, start=0, stop=100), of frames"),
     **dict.fromkeys(("begin", "first", "b"), "start=0"), **dict.fromkeys(("end", "last", "e"), "stop=100"),
     **dict.fromkeys(("skip", "stride", "dt", "every"), "step=10"), **dict.fromkeys(("std", "stddev"), "deviation=True"),
-    **dict.fromkeys(("n_jobs", "workers", "nprocs", "processes"), "readers=4"), **dict.fromkeys(("centre",), "center"),
+    **dict.fromkeys(("n_jobs", "workers", "nprocs", "processes"), "readers=4"),
+    **dict.fromkeys(("threads", "n_threads", "nthreads", "n_workers"), "device='host', which takes all cores"),
+    **dict.fromkeys(("output", "filename", "outfile", "save"), 'that of what is returned, .save("map.dx")'),
+    **dict.fromkeys(("isovalue", "isolevel", "iso", "levels", "contour", "value", "threshold"), "level=1"),
+    **dict.fromkeys(("probe_radius", "probe", "srad", "srfm", "swin", "sdens"),
+                    "sharpness=2 of leyden.surface(), whose surface is that of Gaussians and has no probe"),
+    **dict.fromkeys(("bcfl", "chgm", "lpbe", "npbe", "mg_auto"), "leyden.boundary(atoms, ...), or the command, leyden apbs protein.in"), **dict.fromkeys(("centre",), "center"),
     **dict.fromkeys(("frames",), "start=0, stop=100, step=1"),
     **dict.fromkeys(("pbc", "periodicity"), "periodic=True or periodic='xy', with cell=(a, b, c)"),
-    **dict.fromkeys(("shape", "npoints", "grid_shape", "size"), "dims=(nx, ny, nz)"),
+    **dict.fromkeys(("shape", "npoints", "grid_shape", "size", "ngrid"), "dims=(nx, ny, nz)"),
+    **dict.fromkeys(("cglen", "lengths", "extent"), "glen=(64, 64, 64), with dims=(65, 65, 65)"),
+    **dict.fromkeys(("cgcent", "gridcenter", "grid_center"), "gcent=(0, 0, 0), with dims=(65, 65, 65)"),
     **dict.fromkeys(("h", "delta", "resolution", "dx"), "spacing=0.5"),
     **dict.fromkeys(("margin", "buffer", "pad", "border"), "padding=10"),
     **dict.fromkeys(("eps", "sdie", "pdie", "solvent_dielectric", "epsilon_r", "permittivity", "relative_permittivity"),
                     "dielectric=78.54"),
     **dict.fromkeys(("rtol", "atol", "accuracy", "error", "precision"), "tol=1e-4"),
     **dict.fromkeys(("ionic_strength", "ions", "salt", "concentration", "debye_length"),
-                    "kappa=0.127, the inverse screening length of 0.15 mol/l in water, 1/A"),
+                    "kappa=0.127, the inverse screening length of 0.15 mol/l in water, 1/A | ions=[(0.15, 1, 2), (0.15, -1, 2)]"),
     **dict.fromkeys(("dimensions", "lattice", "unitcell", "box_vectors"), "cell=(a, b, c)"),
     **dict.fromkeys(("platform", "backend", "gpu", "use_gpu"), "device='gpu'"),
     **dict.fromkeys(("unit",), "units='V'"), **dict.fromkeys(("T", "temp"), "temperature=298.15"),
     **dict.fromkeys(("verbose", "quiet"), "progress=True"), **dict.fromkeys(("efield", "electric_field"), "field=True"),
 }
+
+
+def keyword(word: str, names: Sequence[str]) -> str:
+    """What may be meant by such a keyword argument of a function that has these; "" where nobody knows."""
+    for text in OF_KEYWORDS.get(word, "").split(" | "):
+        name = text.split("=")[0]
+        if name in names or not name.isidentifier():  # what begins with no keyword is for all
+            return text
+    return ""
 
 
 def near(word: str, names: Sequence[str]) -> str:

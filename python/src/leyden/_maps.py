@@ -189,6 +189,9 @@ class Map(Guessed):
         values that are not numbers.
         """
         name = file_name(path)
+        if os.fsdecode(path).lower().endswith(_picture.ENDINGS):
+            raise UsageError(f"path: maps are saved as .dx, .mrc, ...; a picture of a plane is "
+                             f"map.plot(\"z\").figure.savefig({os.fsdecode(path)!r})")
         text = self._comment() if comment is None else encoded(comment, "comment").decode()
         facts = json.dumps(self._facts()).encode()
         parts = [*zip(self.field, _field_names(name)), (self, name)] if self.field else [(self, name)]
@@ -295,7 +298,9 @@ class Map(Guessed):
         """
         if axis:
             if len(axis) > 1 or set(axis) - set("xyz") or at is not None:
-                raise TypeError(f"slice() takes a plane and where it is, slice('z', at=12.5), and no {', '.join(axis)}")
+                drawn = [name for name in axis if name in _picture.OPTIONS]
+                raise TypeError(f"slice() takes a plane and where it is, slice('z', at=12.5), and no {', '.join(axis)}"
+                                + (f": map.plot('z', at=12.5, {drawn[0]}=...) draws it" if drawn else ""))
             (plane, at), = axis.items()  # type: ignore[assignment]
         normal = axis_number(plane)
         across, up = [m for m in range(3) if m != normal]
@@ -330,7 +335,7 @@ class Map(Guessed):
 
         Args:
             plane, at: which, as of `slice()`; also axis="z", or z=12.5.
-            options: those of `Slice.plot()`: ax, limit, limits, range, title, and imshow's.
+            options: those of `Slice.plot()`: ax, limit, limits, range, title, transparent, and imshow's.
 
         Errors: those of `slice()`; UsageError for an unknown option.
         """
@@ -492,6 +497,7 @@ class Slice:
             limits: the same, or the values at both ends, (-3, 7); white is always 0.
             range: both ends.
             title: the heading's first line; None: the molecule, where it is known.
+            transparent: True: the figure has no background, and neither have pictures that `savefig()` makes of it.
             options: imshow's: cmap, norm, vmin, vmax, interpolation, alpha, ...
 
         Errors: UsageError for an unknown option, or for limits that make no range.

@@ -16,7 +16,7 @@ import numpy as np
 from ._arrays import doubles
 from ._c import ffi, lib
 from ._errors import UsageError, text_of
-from ._guesses import OF_KEYWORDS, near
+from ._guesses import keyword, near
 
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
@@ -217,9 +217,10 @@ class Keywords:
                     raise TypeError(f"{self.name}(): {word} is gone: {instead}")
                 if word in self.elsewhere:
                     raise TypeError(f"{self.name}() got an unexpected keyword argument {word!r}: {self.elsewhere[word]}")
-                meant = f" (did you mean {OF_KEYWORDS[word]}?)" if word in OF_KEYWORDS else \
-                    did_you_mean(word, [*self.own, *self.more, *self.aliases])
-                raise TypeError(f"{self.name}() got an unexpected keyword argument {word!r}{meant}")
+                names = [*self.own, *self.more, *self.aliases]
+                meant = keyword(word, names)
+                raise TypeError(f"{self.name}() got an unexpected keyword argument {word!r}"
+                                + (f" (did you mean {meant}?)" if meant else did_you_mean(word, names)))
             if name != word and word not in self.aliases:
                 warnings.warn(f"{word} is called {name} now", DeprecationWarning, stacklevel=3)
             if name in found:

@@ -6,17 +6,19 @@ import io
 import inspect
 import math
 import re
+import struct
 import textwrap
+import zlib
 from dataclasses import replace
 from typing import Any, Mapping, Optional, Sequence, Tuple
 
 import numpy as np
 
 from ._arrays import doubles
-from ._errors import UsageError, number_of
+from ._errors import UsageError, number_of, switch_of
 from ._parameters import did_you_mean
 
-# From red over white at zero to blue, in equal steps: those of tools/colours.c.
+# From red over white at zero to blue, in equal steps: those of host/surface/colours.c.
 COLOURS = [f"#{colour}" for colour in (
     "b40426 c1292d cc4036 d7533f e16549 e97654 f18660 f7956c fba47a ffb188 ffbe96 ffc9a5 ffd4b4 ffddc4 fbe5d3 f7ece2 "
     "f1f1f1 e4eff9 d7ebff c9e6ff bbe0ff add9ff 9fd0ff 91c6ff 84bbff 77afff 6ba2ff 6095fa 5687f1 4d79e7 466adb 405bce "
@@ -33,14 +35,15 @@ def usual_limit(values: np.ndarray) -> float:
     return math.ceil(limit / unit * (1 - 1e-9)) * unit
 
 
-OPTIONS = ("ax", "limit", "limits", "range", "title")
+ENDINGS = (".png", ".svg", ".pdf", ".jpg", ".jpeg", ".tif", ".tiff")  # of pictures
+OPTIONS = ("ax", "limit", "limits", "range", "title", "transparent")
 # What the command has otherwise.
 _ELSEWHERE = {
     **dict.fromkeys(("size", "dpi", "output"), 'plot().figure.savefig("a.png", dpi=150)'),
     "figsize": "plot(ax=plt.subplots(figsize=(8, 6))[1])", "index": 'at=map.grid.axis("z")[12]',
     "difference": "(map - other).plot()", "contours": "ax.contour(slice.values, extent=slice.extent)",
     **dict.fromkeys(("molecule", "within", "atoms"), "the command: leyden slice map.dx --molecule a.pqr -o a.png"),
-    "colormap": "cmap", "units": "map.units",
+    "colormap": "cmap", "units": "map.units", "levels": "ax.contour(slice.values, levels, extent=slice.extent)",
 }
 
 
@@ -146,12 +149,15 @@ def draw(plane: Any, ax: Any, options: Any) -> Any:
     if ax is not None and not hasattr(ax, "imshow"):
         raise UsageError(f"ax: matplotlib's axes are needed, not {ax!r:.60}")
     low, high = limits_of(options, plane.values)
-    title = options.pop("title", None)
+    title, is_clear = options.pop("title", None), switch_of(options.pop("transparent", False), "transparent")
     if title is not None:
         plane = replace(plane, title=str(title))
     if ax is None:
         import matplotlib.pyplot as plt
         ax = plt.figure().add_subplot()
+    if is_clear:
+        ax.figure.patch.set_alpha(0)
+        ax.patch.set_alpha(0)
     # Pixels are centred upon their points, and the picture reaches from the first to the last ones.
     left, right, bottom, top = plane.extent
     rows, columns = plane.values.shape
@@ -207,3 +213,53 @@ def png(plane: Any) -> Optional[bytes]:
 def html(picture: bytes) -> str:
     """A PNG within a page."""
     return f'<img src="data:image/png;base64,{base64.b64encode(picture).decode()}">'
+
+
+# ---- Surfaces ------------------------------------------------------------------------------------
+
+_SIZE, _FINER, _MARGIN = (400, 300), 2, 0.94  # pixels of a picture; how much finer it is drawn; what the surface fills of it
+_SAMPLES = 1 << 20  # that are drawn at a time
+
+
+def _png_of(rows: np.ndarray) -> bytes:
+    """A PNG of (height, width, 3) bytes, rows from above."""
+    height, width, _ = rows.shape
+    lines = np.full((height, 1 + 3 * width), 2, np.uint8)  # each line behind a 2: less that above it
+    lines[:, 1:] = np.diff(rows.reshape(height, -1), axis=0, prepend=np.uint8(0))
+
+    def chunk(kind: bytes, data: bytes) -> bytes:
+        return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+
+    return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)) + \
+        chunk(b"IDAT", zlib.compress(lines.tobytes(), 9)) + chunk(b"IEND", b"")
+
+
+def surface_png(places: np.ndarray, triangles: np.ndarray, colours: np.ndarray, is_closed: bool) -> bytes:
+    """A picture of triangles as seen along -z, y upwards, in colours of their vertices, (n, 3) from 0 to 1.
+
+    Triangles are filled with points less than a pixel apart, the farthest triangles first.
+    """
+    width, height = (_FINER * side for side in _SIZE)
+    low, high = places.min(axis=0), places.max(axis=0)
+    scale = _MARGIN * min(width / max(high[0] - low[0], 1e-9), height / max(high[1] - low[1], 1e-9))
+    at = ((places[:, :2] - (low + high)[:2] / 2) * (scale, -scale) + (width / 2, height / 2)).astype(np.float32)
+    triangles = triangles[np.argsort(places[triangles, 2].mean(axis=1))]
+    if is_closed:  # what faces away is behind what does not
+        (ax, ay), (bx, by) = ((at[triangles[:, k]] - at[triangles[:, 0]]).T for k in (1, 2))
+        triangles = triangles[ax * by < ay * bx]
+    corners = at[triangles]
+    pieces = int(np.ceil(1.2 * np.linalg.norm(corners - np.roll(corners, 1, axis=1), axis=2).max())) + 1
+    i, j = (index.ravel() for index in np.indices((pieces + 1, pieces + 1)))
+    i, j = i[i + j <= pieces], j[i + j <= pieces]
+    weights = (np.stack([i, j, pieces - i - j], axis=1) / pieces).astype(np.float32)
+    samples = len(weights)
+    shown = np.full(width * height, -1)  # of each pixel the point: of several the last one stays
+    step = max(_SAMPLES // samples, 1)
+    for first in range(0, len(triangles), step):
+        x, y = np.moveaxis(weights @ corners[first:first + step], 2, 0).astype(np.int32)
+        shown[y * width + x] = np.arange(first * samples, first * samples + x.size).reshape(x.shape)
+    image = np.ones((width * height, 3), np.float32)
+    triangle, point = np.divmod(shown[shown >= 0], samples)
+    image[shown >= 0] = np.einsum("kc,kcx->kx", weights[point], colours[triangles[triangle]])
+    fine = image.reshape(_SIZE[1], _FINER, _SIZE[0], _FINER, 3).mean(axis=(1, 3))
+    return _png_of(np.round(255 * np.clip(fine, 0, 1)).astype(np.uint8))

@@ -1,19 +1,21 @@
 """Surfaces of molecules and of maps."""
 from __future__ import annotations
 
+import html
 import os
 import shlex
 from typing import TYPE_CHECKING, Any, List, Optional, Sequence, Tuple, Union
 
 import numpy as np
 
-from . import _task
+from . import _picture, _task
 from ._arrays import doubles, pointer_to, view
 from ._atoms import Atoms, AtomsArgument, atoms_of
 from ._c import ffi, lib
 from ._compute import points
 from ._engine import EngineArgument
 from ._errors import Status, UsageError, file_name, text_of
+from ._guesses import OF_SURFACE, Guessed
 from ._maps import Map
 from ._parameters import did_you_mean, take, with_parameters
 
@@ -23,12 +25,12 @@ if TYPE_CHECKING:
     from ._keywords import SurfaceKeywords
 
 _POTENTIAL_TOL = 1e-3
-_PICTURES = (".png", ".tachyon", ".jpg", ".jpeg", ".svg", ".pdf", ".tif", ".tiff")
+_DRAWN = (".png", ".tachyon")  # by the command
 _WANTED = ("a PQR file's name, a Universe or AtomGroup of MDAnalysis, a Structure of ParmEd, leyden.Atoms, or, with level=, "
            "a leyden.Map or a map's file name")
 
 
-class Surface:
+class Surface(Guessed):
     """Triangles, with a normal and a value at each vertex: what `leyden.surface()` returns.
 
     Attributes:
@@ -40,6 +42,8 @@ class Surface:
             several levels, is nan.
         levels: of a map: (level, area, volume) of each level by itself.
     """
+
+    _guesses = OF_SURFACE
 
     def __init__(self, pointer: Any, operand: str = "molecule.pqr") -> None:
         self._pointer = pointer
@@ -67,26 +71,19 @@ class Surface:
     def save(self, path: Any, limits: Union[None, float, Sequence[float]] = None, **others: Any) -> None:
         """Writes the form that the name's ending asks for: .ply, .obj, .stl, .glb, or a script with one of these
         beside it, .cxc, .cmd, .pml. `limits`: colours from -limits to limits, or from the first to the second;
-        None: 5 kT/e, in the units of the values.
+        None: 5 kT/e, in the units of the values; of levels the largest one.
 
         Errors: UsageError for another ending, as of pictures, which `leyden surface` draws, and for other options;
         FileError.
         """
         name = file_name(path)
         root, ending = os.path.splitext(os.fsdecode(path))
-        if ending.lower() in _PICTURES:
-            target = os.fsdecode(path) if ending in _PICTURES[:2] else root + _PICTURES[0]
+        if ending.lower() in (*_picture.ENDINGS, *_DRAWN):
+            target = os.fsdecode(path) if ending in _DRAWN else root + _DRAWN[0]
             raise UsageError(f"path: pictures are the command's: leyden surface {self._operand} -o {shlex.quote(target)}")
         for word in others:
             raise UsageError(f"save() has no option {word!r}{did_you_mean(word, ['limits'])}: it takes a path and limits")
-        if limits is None:
-            limits = lib.ley_colours_usual_limit(self.units.encode())
-        low, high = (-float(limits), float(limits)) if np.ndim(limits) == 0 else \
-            doubles(limits, "limits", (2,))  # type: ignore[arg-type]
-        if not low < high:
-            raise UsageError(f"limits: {low:g} is not below {high:g}")
-        colours = ffi.new("ley_colours *")
-        lib.ley_colours_make(colours, low, high)
+        colours = self._colours(limits)
         comment = f"leyden surface: {self.units}".encode()
 
         def work(token: _task.Token) -> None:
@@ -95,8 +92,45 @@ class Surface:
 
         _task.call(work)
 
+    def _colours(self, limits: Union[None, float, Sequence[float]]) -> Any:
+        """A ley_colours; None: as the command has it, 5 kT/e in the values' units, or the largest level."""
+        if limits is None:
+            limits = max((abs(level) for level, _, _ in self.levels), default=0.0) or \
+                (1.0 if self.levels else lib.ley_colours_usual_limit(self.units.encode()))
+        low, high = (-float(limits), float(limits)) if np.ndim(limits) == 0 else \
+            doubles(limits, "limits", (2,))  # type: ignore[arg-type]
+        if not low < high:
+            raise UsageError(f"limits: {low:g} is not below {high:g}")
+        colours = ffi.new("ley_colours *")
+        lib.ley_colours_make(colours, low, high)
+        return colours
+
     def __repr__(self) -> str:
         return f"<leyden.Surface: {len(self.triangles)} triangles, {self.area:.6g} A^2>"
+
+    def _repr_png_(self) -> bytes:
+        """For notebooks: a small picture along z, in the colours of `save()`."""
+        colours, openness = self._colours(None), np.zeros(len(self.vertices), np.float32)
+        with Status() as status:
+            status.check(lib.ley_surface_openness(self._pointer, ffi.cast("float *", openness.ctypes.data), status.pointer))
+        steps = np.frombuffer(ffi.buffer(colours.steps), np.uint32)
+        limit = max(abs(colours.low), abs(colours.high))
+        share = np.nan_to_num((np.clip(self.values, colours.low, colours.high) / limit + 1) / 2, nan=0.5)
+        rgb = steps[np.round(share * (len(steps) - 1)).astype(int)]
+        light = (0.4 + 0.6 * openness) * (0.5 + 0.5 * np.abs(self.normals[:, 2]))  # as the command shades them
+        return _picture.surface_png(self.vertices, self.triangles, light[:, None] * np.stack(
+            [rgb >> 16 & 255, rgb >> 8 & 255, rgb & 255], axis=1) / np.float32(255), self.is_closed)
+
+    def _repr_html_(self) -> str:
+        """For notebooks: a table and the picture."""
+        colours, units = self._colours(None), f" {self.units}" if self.units else ""
+        rows = {"triangles": f"{len(self.triangles):,}", "area": f"{self.area:.6g} Å²",
+                **({} if np.isnan(self.volume) else {"volume": f"{self.volume:.6g} Å³"}),
+                **({"levels": ", ".join(f"{level:g}" for level, _, _ in self.levels) + units} if self.levels else {}),
+                "values": f"{self.values.min():.4g} to {self.values.max():.4g}{units}",
+                "colours": f"red {colours.low:.4g} to blue {colours.high:.4g}{units}"}
+        table = "".join(f"<tr><th>{name}</th><td>{html.escape(text)}</td></tr>" for name, text in rows.items())
+        return f"<table>{table}</table>{_picture.html(self._repr_png_())}"
 
 
 def _of_map(source: Map, level: Any) -> Any:
@@ -134,7 +168,7 @@ def _map_of(source: Union[AtomsArgument, Map], level: Any) -> Optional[Map]:
     if isinstance(source, Map):
         return source
     if not _is_file(source) or os.fsdecode(source).endswith((".pqr", ".pqr.gz", ".atoms")):  # type: ignore[arg-type]
-        raise UsageError("level is of maps, leyden.surface(\"map.dx\", level=1), and these are atoms")
+        raise UsageError("level is for maps, leyden.surface(\"map.dx\", level=1), and these are atoms")
     return Map.read(source)
 
 
