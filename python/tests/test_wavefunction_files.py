@@ -1,6 +1,7 @@
 """Wavefunctions of pyscf, and files by qc-iodata and cclib, against pyscf's values and their own."""
 import gzip
 import math
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -241,6 +242,40 @@ def test_other_formats(ending, share, engine, tmp_path):
     assert made.electrons == 10 and made.homo == 5
     expected = mf.mol.eval_gto("GTOval", POINTS) @ mf.mo_coeff[:, 4]
     same(np.abs(made.orbital("homo", points=POINTS * BOHR, engine=engine)), np.abs(expected), share)
+
+
+PROGRAMS = {"nh3_molden_pure.molden": "", "nh3_molpro2012.molden": "", "nh3_orca.molden": "ORCA", "nh3_psi4.molden": "PSI4 < 1.0",
+            "nh3_psi4_1.0.molden": "unnormalized contractions", "nh3_turbomole.molden": "Turbomole"}
+
+
+def of_iodata(name):
+    """One of the files by which qc-iodata is tested, and which its package has."""
+    path = Path(pytest.importorskip("iodata").__file__).with_name("test") / "data" / name
+    if not path.exists():
+        pytest.skip("qc-iodata comes without its test's files")
+    return path
+
+
+@pytest.mark.filterwarnings("ignore::leyden.WavefunctionWarning")
+def test_files_of_programs(engine):
+    """One molecule by six programs: their densities agree as far as coordinates have digits."""
+    made = {name: leyden.Wavefunction(of_iodata(name)) for name in PROGRAMS}
+    assert all(dialect in made[name].dialect for name, dialect in PROGRAMS.items())
+    values = [one.density(points=POINTS * BOHR, engine=engine) for one in made.values()]
+    for one in values[1:]:
+        same(one, values[0], 1e-4)
+    # s to h, by three formats of one program; two of ORCA; radicals and pseudopotentials.
+    for names in (("he_spdfgh_virtual.fchk", "he_spdfgh_virtual.wfn", "he_spdfgh_virtual_fchk_multiwfn3.7.mwfn"),
+                  ("li2.mkl", "li2.molden.input")):
+        first, *others = (leyden.Wavefunction(of_iodata(name)).orbitals("1-56", points=POINTS * BOHR, engine=engine)
+                          for name in names)
+        assert all(np.allclose(np.abs(other), np.abs(first), rtol=0, atol=2e-6 * np.abs(first).max()) for other in others)
+    radical = leyden.Wavefunction(of_iodata("ch3_rohf_sto3g_g03.fchk"))
+    assert (radical.alpha_electrons, radical.beta_electrons, set(radical.spins)) == (5, 4, {0})
+    assert leyden.Wavefunction(of_iodata("ch3_hf_sto3g.fchk")).spins.sum() == 0
+    core = leyden.Wavefunction(of_iodata("monosilicic_acid_hf_lan.fchk"))
+    assert core.charges.sum() == 40 and core.numbers.sum() == 50
+    assert leyden.Wavefunction(of_iodata("carbon_gs_pp_contracted.cp2k.out")).electrons == 4
 
 
 def test_convert_and_the_command(command, tmp_path, engine):

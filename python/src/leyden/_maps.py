@@ -106,6 +106,7 @@ class Map(Guessed):
     _axis: str
     header: str
     facts: Tuple[str, ...]
+    _kept: Any
     _origin: Optional[Origin]
     # With Any, so that type checkers need no test for None of what the caller knows to be there.
     report: Union[Dict[str, Any], Any]
@@ -132,7 +133,7 @@ class Map(Guessed):
         self._axis = ""  # of a component of a field
         self.header = ""  # of its files, where it is not what the report says of a sum
         self.facts = ()  # of the report, which its files have then
-        self._kept: Any = None  # what must be there as long as the map
+        self._kept = None  # what must be there as long as the map
         self._origin = origin  # keeps the atoms
         if origin is not None:
             lib.ley_map_set_atoms(pointer, origin.atoms.pointer)

@@ -208,7 +208,7 @@ class Wavefunction(Guessed):
 
     def __init__(self, source: Any, *, any_norm: bool = False) -> None:
         if isinstance(source, (str, bytes, os.PathLike)):
-            made = self.load(source, any_norm=any_norm)
+            made = self._load(source, any_norm)
         elif hasattr(source, "mo_coeff"):
             made = self.from_pyscf(source, any_norm=any_norm)
         else:
@@ -253,6 +253,10 @@ class Wavefunction(Guessed):
         Errors: FileError; InputError with what is wrong, as orbitals that are not of norm 1; ImportError where a package is
         missing.
         """
+        return cls._load(path, any_norm)
+
+    @classmethod
+    def _load(cls, path: Any, any_norm: bool) -> "Wavefunction":
         target, file = file_name(path), os.fsdecode(path)
         name = os.path.basename(file)
         try:
@@ -265,7 +269,7 @@ class Wavefunction(Guessed):
                 return cls._of(lambda box, error: lib.ley_wavefunction_read(target, box, error), any_norm, name)
         arrays, dialect = _task.call(lambda token: files.read(file, _overlaps_of))
         if dialect:
-            warnings.warn(f"{name}: {dialect}", WavefunctionWarning, stacklevel=2)
+            warnings.warn(f"{name}: {dialect}", WavefunctionWarning, stacklevel=3)
         with _about(file):
             return cls._made(arrays, any_norm, name, dialect, "no known dialect makes it 1: an FCHK or WFX file of the same "
                              f"program may be right; {_ANY_NORM}")

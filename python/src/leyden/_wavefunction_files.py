@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import contextlib
 import gzip
+import logging
 import math
 import os
 import re
@@ -23,7 +24,7 @@ _WANTED = ("Molden, FCHK, WFN, WFX, MKL, Mwfn and CP2K's files of atoms by qc-io
            "checkpoints by pyscf")
 # Formats of iodata that have orbitals, by endings of names.
 _FORMATS = {".molden": "molden", ".molden.input": "molden", ".fchk": "fchk", ".fch": "fchk", ".wfn": "wfn", ".wfx": "wfx",
-            ".mkl": "molekel", ".mwfn": "mwfn", ".cp2k.out": "cp2klog", ".json": "json"}
+            ".mkl": "molekel", ".mwfn": "mwfn", ".cp2k.out": "cp2klog"}
 
 
 class _Shell(NamedTuple):
@@ -225,7 +226,7 @@ def _overlaps_by(overlaps_of: Callable[[Arrays], np.ndarray]) -> Iterator[None]:
         back = np.argsort(order)
         found = overlaps_of({**_assembled(shells, np.zeros((1, len(order)))), "positions_bohr": places,
                              "charges": np.ones(len(places)), "occupations": [0]})
-        return found[np.ix_(back, back)] * np.multiply.outer(signs[back], signs[back])
+        return np.asarray(found[np.ix_(back, back)] * np.multiply.outer(signs[back], signs[back]))
 
     if theirs is not None:
         setattr(module, "compute_overlap", ours)
@@ -246,7 +247,7 @@ def _loaded(iodata: Any, path: str, fmt: str, overlaps_of: Callable[[Arrays], np
             if fmt not in ("molden", "molekel"):
                 raise
             data = iodata.load_one(path, fmt=fmt, norm_threshold=math.inf)  # fails again but for norms
-    remarks = [str(one.message).split(" (")[0].strip().rstrip(".") for one in said
+    remarks = [re.sub(r"\.? \([^()]*\)$", "", " ".join(str(one.message).split())) for one in said
                if issubclass(one.category, iodata.utils.LoadWarning)]
     return data, "; ".join(remarks)
 
@@ -291,6 +292,11 @@ def _split_shells(lines: List[str]) -> Tuple[List[str], List[int]]:
 
 def _whole_orbitals(lines: List[str], functions: int) -> List[str]:
     """Orbitals with the coefficients that are left out, which are 0, with an energy and a spin."""
+    text = "\n".join(lines).lower()
+    orbitals = [len(re.findall(rf"^ *{key} *=", text, re.MULTILINE)) for key in ("occup", "ene", "spin")]
+    if sum("=" not in line and line.strip() != "" for line in lines) == orbitals[0] * functions and \
+            orbitals == orbitals[:1] * 3 and re.search(r"\d *d[+-]?\d", text) is None:
+        return ["[MO]", *lines]  # all are there
     made: List[str] = ["[MO]"]
     head: Dict[str, str] = {}
     values: Dict[int, str] = {}
@@ -334,12 +340,11 @@ def molden_text(text: str) -> str:
         elif name.startswith("[gto]"):
             made += ["[GTO]", *shells, ""]
         elif name.startswith("[mo]"):
-            numbered = [line.split()[0] for line in lines if line.strip()]
-            most = max((int(number) for number in numbered if number.isdigit()), default=0)
-            if most == _count(momenta, list(tags)) != _count(momenta, pure):
-                raise InputError(f"its orbitals have {most} coefficients, as of pure functions, and nothing says that they are: "
-                                 "put the lines [5D7F] and [9G] in front of [GTO]")
-            made += _whole_orbitals(lines, _count(momenta, pure))
+            functions, if_pure = _count(momenta, pure), _count(momenta, list(tags))
+            if functions != if_pure == max((int(line.split()[0]) for line in lines if line.strip()[:1].isdigit()), default=0):
+                raise InputError(f"its orbitals have {if_pure} coefficients, as of pure functions, and nothing says that they "
+                                 "are: put the lines [5D7F] and [9G] in front of [GTO]")
+            made += _whole_orbitals(lines, functions)
         elif name == "[atoms]":
             raise InputError("[Atoms] has no unit: put Angs or AU behind it")
         else:
@@ -424,8 +429,14 @@ def of_cclib(data: Any) -> Arrays:
 
 def _of_output(path: str) -> Arrays:
     cclib = _needed("cclib.io", "cclib", "outputs of programs")
+    logger = logging.getLogger("cclib")  # which speaks on standard error
+    level = logger.level
     with _about(path, "cclib"):
-        data = cclib.ccread(path)
+        logger.setLevel(logging.CRITICAL + 1)
+        try:
+            data = cclib.ccread(path, loglevel=logging.CRITICAL)
+        finally:
+            logger.setLevel(level)
         if data is None:
             raise InputError(f"neither qc-iodata nor cclib knows this file: wavefunctions are read from {_WANTED}")
         return of_cclib(data)
