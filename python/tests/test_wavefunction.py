@@ -169,7 +169,7 @@ def test_archives(arrays, wavefunction, engine, command, tmp_path):
         leyden.Wavefunction(tmp_path / "none.molden")
 
 
-# ---- Files of other programs: what is done without their packages ----------------------------------
+# ---- Files of other programs: what is done without their packages --------------------------------
 
 
 def test_without_packages(tmp_path, monkeypatch, capsys):

@@ -37,7 +37,7 @@ _BOHR_A = 0.529177210903
 _SPACING_BOHR, _PADDING_BOHR = 0.2, 6.0  # of the default grid, as the command has it
 _MOST_NORM_ERROR = 1e-4
 _ANY_NORM = "any_norm=True goes on all the same"
-# Members of ley_wavefunction_arrays by their names in the archive (docs/formats.md): type and extents.
+# Members of ley_wavefunction_arrays by their names in the archive: type and extents.
 _ARRAYS: Dict[str, Tuple[Any, Tuple[Any, ...]]] = {
     "numbers": (np.int32, ("nuclei",)), "charges": (np.float64, ("nuclei",)), "positions_bohr": (np.float64, ("nuclei", 3)),
     "shell_atom": (np.int32, ("shells",)), "shell_l": (np.int32, ("shells",)), "shell_pure": (np.int32, ("shells",)),
@@ -340,7 +340,7 @@ class Wavefunction(Guessed):
         return self._pointer
 
     @property
-    def arrays(self) -> Dict[str, np.ndarray]:
+    def arrays(self) -> Dict[str, Any]:
         """All arrays, as `from_arrays` takes them: read-only views."""
         c = lib.ley_wavefunction_get(self._pointer)
         extents = {name: getattr(c, name) for name in ("nuclei", "shells", "primitives", "orbitals")}

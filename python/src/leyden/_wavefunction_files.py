@@ -252,7 +252,7 @@ def _loaded(iodata: Any, path: str, fmt: str, overlaps_of: Callable[[Arrays], np
     return data, "; ".join(remarks)
 
 
-# ---- Molden files that use what the format allows, and qc-iodata does not read ---------------------
+# ---- Molden files that use what the format allows, and qc-iodata does not read -------------------
 
 
 def _sections(text: str) -> List[Tuple[str, List[str]]]:
