@@ -133,7 +133,7 @@ def test_on_grids(arrays, wavefunction, engine, tmp_path):
     (dict(points=[[0, 0, 0]], spacing=1), "spacing is for the grid around the nuclei"),
     (dict(grid=leyden.Grid((0, 0, 0), spacing=1, n=(2, 2, 2)), dims=(2, 2, 2)), "dims is for the grid around"),
     (dict(spacing=0), "spacing: 0 is out of range"), (dict(grid="a.dx"), "grid: a leyden.Grid is needed"),
-    (dict(engine="host"), "the host is to do the job alone"), (dict(sum="double"), "orbitals are summed in floats")])
+    (dict(engine="host"), "the host alone does not: engine=.cpu. names the processor"), (dict(sum="double"), "orbitals are summed in floats")])
 def test_wrong_usage(wavefunction, engine, arguments, words):
     with pytest.raises(leyden.UsageError, match=words):
         wavefunction.density(**{"engine": engine, **arguments})
@@ -229,6 +229,10 @@ def test_molden_text():
         files.molden_text(MOLDEN.replace("AU", ""))
     with pytest.raises(leyden.InputError, match="'9 1.0 7' is neither"):
         files.molden_text(MOLDEN.replace("9 1.0", "9 1.0 7"))
+    with pytest.raises(leyden.InputError, match="coefficient has the number 999999999, and the shells have 9 functions"):
+        files.molden_text(MOLDEN.replace("9 1.0", "999999999 1.0"))
+    with pytest.raises(leyden.InputError, match="'d 999999999 1.00' is to have 999999999 primitives, and the file ends behind 1"):
+        files.molden_text(MOLDEN.replace(" d 1 ", " d 999999999 "))
 
 
 def cclib_data(arrays, name_of, order_of, **more):

@@ -154,20 +154,20 @@ class _Values:
         options = RunOptions.of(given, plan, watcher.state)
 
         def work(token: _task.Token, opened: Optional[Engine]) -> Optional[Dict[str, Any]]:
-            if opened is None and not options.is_for_host:
+            if opened is None:
                 return None
-            if opened is not None:
-                token.acquire(opened.lock)
+            token.acquire(opened.lock)
             try:
                 token.check()
-                pointer = ffi.NULL if opened is None else opened.pointer
                 return run_job(token, lambda box, error: lib.ley_job_create_wavefunction(
-                    pointer, self._of.pointer, self._request, self._sum, options.c, box, error))
+                    opened.pointer, self._of.pointer, self._request, self._sum, options.c, box, error))
             finally:
-                if opened is not None:
-                    opened.lock.release()
+                opened.lock.release()
 
         own_engine = options.take_engine(engine)
+        if options.is_for_host:
+            raise UsageError("engine: devices compute orbitals and densities, the host alone does not: engine=\"cpu\" names the "
+                             "processor as one")
         self._make_room()
         report = call_by(work, own_engine, watcher)
         return [self._map(pointer, report) for pointer in self._maps] if self._maps else self._values

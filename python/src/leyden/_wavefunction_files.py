@@ -133,9 +133,10 @@ def _pyscf_shells(mol: Any) -> List[_Shell]:
 
 
 def _by_spins(rows: Any, extents: int) -> List[Any]:
-    """Of pyscf's arrays: alpha and beta, or one of both spins."""
-    return [np.asarray(one) for one in rows] if isinstance(rows, (tuple, list)) or np.ndim(rows) > extents else \
-        [np.asarray(rows)]
+    """Of pyscf's arrays, a GPU's too: alpha and beta, or one of both spins."""
+    rows = rows.get() if hasattr(rows, "get") else rows
+    is_split = isinstance(rows, (tuple, list)) or np.ndim(rows) > extents
+    return [np.asarray(one.get() if hasattr(one, "get") else one) for one in (rows if is_split else [rows])]
 
 
 def of_pyscf(source: Any, mo_coeff: Any = None, mo_occ: Any = None, mo_energy: Any = None) -> Arrays:
@@ -283,6 +284,8 @@ def _split_shells(lines: List[str]) -> Tuple[List[str], List[int]]:
             continue
         kind, count = words[0].lower(), int(words[1])
         rows = [_in_e(line).split() for line in lines[at + 1:at + 1 + count]]
+        if len(rows) < count:
+            raise InputError(f"[GTO]: {lines[at].strip()!r:.40} is to have {count} primitives, and the file ends behind {len(rows)}")
         for column, letter in enumerate(["s", "p"] if kind == "sp" else [kind], 1):
             momenta.append(_LETTERS.index(letter))
             made += [f"{letter} {count} 1.00", *(f"{row[0]} {row[column]}" for row in rows)]
@@ -302,9 +305,11 @@ def _whole_orbitals(lines: List[str], functions: int) -> List[str]:
     values: Dict[int, str] = {}
 
     def end() -> None:
+        if max(values, default=0) > functions:
+            raise InputError(f"[MO]: a coefficient has the number {max(values)}, and the shells have {functions} functions")
         if head:
             made.extend(f" {key}={value}" for key, value in {"ene": " 0.0", "spin": " Alpha", **head}.items())
-            made.extend(f" {k} {values.get(k, '0.0')}" for k in range(1, max([functions, *values]) + 1))
+            made.extend(f" {k} {values.get(k, '0.0')}" for k in range(1, functions + 1))
         head.clear()
         values.clear()
 
