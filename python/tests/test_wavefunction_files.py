@@ -183,6 +183,21 @@ def test_molden(kinds, engine, tmp_path, recwarn):
     np.testing.assert_array_equal(leyden.Wavefunction(tmp_path / "noname").coefficients, made.coefficients)
 
 
+@pytest.mark.parametrize("kinds", [PURE, CART])
+def test_overlaps(kinds, tmp_path):
+    """The library's, by which qc-iodata tells dialects, are its own."""
+    iodata = pytest.importorskip("iodata")
+    module = pytest.importorskip("iodata.formats.molden")
+    (tmp_path / "a.molden").write_text(molden(normalised(kinds)))
+    data = iodata.load_one(str(tmp_path / "a.molden"))
+    theirs = module.compute_overlap
+    with leyden._wavefunction_files._overlaps_by(leyden._wavefunction._overlaps_of):
+        assert module.compute_overlap is not theirs
+        ours = module.compute_overlap(data.obasis, data.atcoords)
+    assert module.compute_overlap is theirs
+    np.testing.assert_allclose(ours, theirs(data.obasis, data.atcoords), atol=1e-10)
+
+
 @pytest.mark.parametrize("dialect", DIALECTS)
 def test_dialects(dialect, engine, tmp_path, capsys):
     pytest.importorskip("iodata")
