@@ -20,6 +20,7 @@ SANITIZE = os.environ.get("LEYDEN_SANITIZE", "").split()  # the flags of that bu
 
 DEFINED = """
 static const double LEY_LEAST_TOLERANCE, LEY_MOST_TOLERANCE, LEY_USUAL_TOLERANCE, LEY_OWN_A;
+void free(void *from_malloc);
 """
 
 PROGRESS = """

@@ -1,9 +1,10 @@
 #!/bin/bash
 # Builds the Python package's wheel, installs it into an environment of its own and runs its tests:
 # those that are quick, or, as `test_python.sh extra`, those that take longer or need packages that
-# are heavy. `test_python.sh asan`, and the quick ones where BUILD=.../asan, have the address
-# sanitizer in library and extension, and end with a search for leaks, which must also find those of
-# python/tests/planted_leak.py. Needs BUILD. Exit code 77: a package is missing.
+# are heavy; TEST_PYPI=yes installs there those of them that only PyPI has. `test_python.sh asan`,
+# and the quick ones where BUILD=.../asan, have the address sanitizer in library and extension, and
+# end with a search for leaks, which must also find those of python/tests/planted_leak.py. Needs
+# BUILD. Exit code 77: a package is missing.
 set -eu
 BUILD=$(realpath -m "${BUILD:-build}") marks='not extra'
 [ "${1-}" != extra ] || marks=extra
@@ -40,6 +41,10 @@ $python -m venv --system-site-packages "$top/venv"
 flock python bash tests/build_python.sh "$top/venv/bin/python" "$top/wheel" >"$top/log" 2>&1 ||
     { cat "$top/log"; exit 1; }
 "$top/venv/bin/python" -m pip install --quiet --no-deps "$top"/wheel/leyden-*.whl
+if [ "$marks" = extra ] && [ "${TEST_PYPI-}" = yes ]; then
+    env -u PIP_NO_INDEX timeout 300 "$top/venv/bin/python" -m pip install --quiet qc-iodata cclib pyscf "numpy<2" ||
+        echo "note: qc-iodata, cclib or pyscf cannot be installed"
+fi
 
 choice=()
 if [ "$flavour" = asan ]; then

@@ -68,7 +68,11 @@ static ley_status find_directory(npz *a, ley_error *error)
     size_t end = a->size >= END_BYTES ? a->size - END_BYTES + 1 : 0;
     const size_t last = a->size > END_BYTES + MOST_COMMENT ? a->size - END_BYTES - MOST_COMMENT : 0;
     if (a->size < 4 || memcmp(a->bytes, local_signature, 4) != 0)
-        return ley_fail(error, LEY_ERROR_INPUT, "%s: not an archive of arrays (.npz), by its first bytes", a->path);
+        return ley_fail(
+            error, LEY_ERROR_INPUT,
+            "%s: not an archive of arrays (.npz), by its first bytes; of Molden, FCHK and other files python3 -m "
+            "leyden convert FILE -o FILE.npz makes one",
+            a->path);
     while (end > last && memcmp(a->bytes + end - 1, end_signature, 4) != 0)
         end--;
     if (end == last)

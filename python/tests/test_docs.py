@@ -10,15 +10,18 @@ import numpy as np
 import pytest
 
 import leyden
+import orbitals_judge
 from conftest import Topology
 
 SOURCES = Path(os.environ.get("LEYDEN_SOURCES", Path(__file__).parents[2]))
 PAGES = [str(page.relative_to(SOURCES)) for page in (SOURCES / "README.md", SOURCES / "docs" / "python.md",
+                                                     SOURCES / "docs" / "orbitals.md",
                                                      SOURCES / "docs" / "trajectories.md",
                                                      *sorted((SOURCES / "docs" / "tutorials").glob("*.md")))]
 CHECKERS = {"mypy": ["--strict", "--ignore-missing-imports"], "pyright": ["--pythonpath", sys.executable]}
 WRONG = ["leyden.map('a.pqr', dielectrc=2)", "leyden.map('a.pqr', method='mms')", "leyden.Atoms('a.pqr').chargs",
-         "leyden.Map('a.dx').data", "leyden.map(3)", "leyden.map('a.pqr', units='kt')"]
+         "leyden.Map('a.dx').data", "leyden.map(3)", "leyden.map('a.pqr', units='kt')",
+         "leyden.Wavefunction('a.npz').orbital('homo', noscreening=1)"]
 
 
 def blocks(page):
@@ -39,6 +42,8 @@ def test_page(page, tmp_path, monkeypatch, charges):
     x, q, r = charges
     for name in re.findall(r"\w+\.pqr", "".join(blocks(page))):
         leyden.Atoms(x, q, r).write(name)
+    for name in re.findall(r"\w+\.npz", "".join(blocks(page))):
+        leyden.Wavefunction.from_arrays(**orbitals_judge.of_norm_1(orbitals_judge.some())).save(name)
     for name in re.findall(r"\w+\.(?:psf|dcd|tpr|xtc)", "".join(blocks(page))):
         Path(name).touch()
     cell = np.array([20.0, 20, 20, 90, 90, 90])
@@ -47,6 +52,8 @@ def test_page(page, tmp_path, monkeypatch, charges):
     monkeypatch.setitem(sys.modules, "MDAnalysis", types.SimpleNamespace(Universe=lambda *files: universe))
     scope = {"universe": universe}
     for block in blocks(page):
+        if "import pyscf" in block:
+            pytest.importorskip("pyscf")
         exec(compile(block, page, "exec"), scope)
 
 

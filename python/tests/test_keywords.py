@@ -8,13 +8,13 @@ import leyden
 from leyden._parameters import TABLES, stub
 
 FUNCTIONS = (leyden.map, leyden.points, leyden.boundary, leyden.Plan.__init__, leyden.surface,
-             leyden.average, leyden.series, leyden.ions)
+             leyden.average, leyden.series, leyden.ions, leyden.Wavefunction.orbital)
 
 
 def test_every_parameter_is_a_keyword():
-    """Of the functions together, but for an ion, of which Python has a list, and for orbitals, which the command alone makes."""
+    """Of the functions together, but for an ion, of which Python has a list."""
     taken = {name for function in FUNCTIONS for name in inspect.signature(function).parameters}
-    assert {name for rows in TABLES.values() for name in rows} - taken == {"ion", "no_screening"}
+    assert {name for rows in TABLES.values() for name in rows} - taken == {"ion"}
     signature = inspect.signature(leyden.map)
     assert signature.parameters["dielectric"].default == 1 and signature.parameters["sum"].default == "float"
     assert signature.parameters["units"].annotation == "Optional[Literal['kT/e', 'V', 'kcal/mol/e', 'kJ/mol/e']]"
@@ -22,7 +22,8 @@ def test_every_parameter_is_a_keyword():
 
 
 def test_each_is_explained():
-    for function in (leyden.map, leyden.boundary, leyden.surface, leyden.ions):  # points() refers to map()
+    for function in (leyden.map, leyden.boundary, leyden.surface, leyden.ions,  # points() refers to map()
+                     leyden.Wavefunction.orbital):
         for name, row in function.keywords.more.items():
             assert f"        {name}: {row.text.split()[0]}" in function.__doc__, name
         assert "{parameters}" not in function.__doc__

@@ -19,7 +19,8 @@ from ._c import ffi as _ffi, lib as _lib
 from ._compute import map, points  # pylint: disable=redefined-builtin
 from ._engine import Device, Engine, devices
 from ._errors import (Cancelled, CellWarning, DeviceError, Error, FileError, InputError, MapWarning, NoDeviceError,
-                      OutOfMemoryError, PointsWarning, RadiiWarning, ToleranceWarning, UsageError, WrongResult)
+                      OutOfMemoryError, PointsWarning, RadiiWarning, ToleranceWarning, UsageError, WavefunctionWarning,
+                      WrongResult)
 from ._grid import Grid
 from ._guesses import OF_MODULE as _OF_MODULE, refuse as _refuse
 from ._ions import Ions, ions
@@ -30,14 +31,15 @@ from ._series import Attached, Series, series
 from ._shells import shells
 from ._statistics import Statistics
 from ._surface import Surface, surface
+from ._wavefunction import Density, Wavefunction
 
 __version__: str = _ffi.string(_lib.ley_version()).decode()
 
-__all__ = ["Atoms", "Attached", "Average", "Boundary", "Cancelled", "CellWarning", "Device", "DeviceError", "Engine", "Error",
-           "FileError", "FrameProgress", "InputError", "Ions", "Grid", "Map", "MapWarning", "NoDeviceError", "OutOfMemoryError",
-           "Plan", "Points", "PointsWarning", "Profile", "Progress", "RadiiWarning", "Series", "Slice", "Statistics", "Surface",
-           "ToleranceWarning", "UsageError", "WrongResult", "__version__", "average", "boundary", "devices", "ions", "map",
-           "points", "series", "shells", "surface"]
+__all__ = ["Atoms", "Attached", "Average", "Boundary", "Cancelled", "CellWarning", "Density", "Device", "DeviceError",
+           "Engine", "Error", "FileError", "FrameProgress", "InputError", "Ions", "Grid", "Map", "MapWarning", "NoDeviceError",
+           "OutOfMemoryError", "Plan", "Points", "PointsWarning", "Profile", "Progress", "RadiiWarning", "Series", "Slice",
+           "Statistics", "Surface", "ToleranceWarning", "UsageError", "Wavefunction", "WavefunctionWarning", "WrongResult",
+           "__version__", "average", "boundary", "devices", "ions", "map", "points", "series", "shells", "surface"]
 
 _FORMER_NAMES = {"Lattice": "Grid"}
 

@@ -1,4 +1,4 @@
-"""python -m leyden: topologies and coordinates of others as atoms for leyden, and what is computed of trajectories."""
+"""python -m leyden: atoms and wavefunctions of other programs for leyden, and what is computed of trajectories."""
 from __future__ import annotations
 
 import argparse
@@ -13,7 +13,7 @@ from typing import Any, List, NoReturn, Optional, Tuple
 
 import numpy as np
 
-from . import Atoms, Error, InputError, RadiiWarning, UsageError, __version__, devices
+from . import Atoms, Error, InputError, RadiiWarning, UsageError, Wavefunction, __version__, devices
 from . import _average_command, _series_command
 from ._atoms import charge_remark
 from ._average import write_whole
@@ -176,7 +176,27 @@ def _read(arguments: argparse.Namespace) -> Tuple[Atoms, Optional[_Names]]:
         return atoms, _names_of(*(getattr(group.atoms, word, None) for word in ("names", "resnames", "resids")))
 
 
+def _convert_wavefunction(arguments: argparse.Namespace) -> int:
+    """Another program's wavefunction as an archive."""
+    given = [f"--{name}" for name in ("select", "frame", "radii") if getattr(arguments, name) not in (None, "auto")]
+    if given or arguments.coordinates:
+        raise UsageError(f"{(given or ['COORDINATES'])[0]} is for atoms, and {arguments.output} is a wavefunction's file")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # made.dialect says it
+        made = Wavefunction.load(arguments.topology, any_norm=arguments.any_norm)
+    if made.dialect:
+        print(f"dialect: {made.dialect}")
+    made.save(arguments.output)
+    print(f"written: {arguments.output}, {len(made.charges):,} atoms, {made.functions:,} functions, "
+          f"{len(made.occupations):,} orbitals, {made.electrons:g} electrons")
+    return 0
+
+
 def _convert(arguments: argparse.Namespace) -> int:
+    if arguments.output.lower().endswith(".npz"):
+        return _convert_wavefunction(arguments)
+    if arguments.any_norm:
+        raise UsageError(f"--any-norm is for wavefunctions, .npz, and {arguments.output} is a file of atoms")
     with warnings.catch_warnings(record=True) as said:
         warnings.simplefilter("ignore")
         warnings.simplefilter("always", RadiiWarning)
@@ -214,19 +234,22 @@ def main(words: Optional[List[str]] = None) -> int:
     parser = _Parser(prog="python -m leyden", description=__doc__)
     parser.add_argument("--version", action="version", version=f"leyden {__version__}")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
-    convert = commands.add_parser("convert", help="a topology and coordinates as a file of atoms",
+    convert = commands.add_parser("convert", help="a topology and coordinates as a file of atoms; a wavefunction as .npz",
                                   description="Charges and coordinates by MDAnalysis, by ParmEd of .prmtop and .parm7, "
                                               "and of .pdbqt without these; radii of the topology, else 0, which is "
-                                              "then said.")
-    convert.add_argument("topology", metavar="TOPOLOGY", help="what MDAnalysis or ParmEd read, or .pdbqt")
+                                              "then said. Wavefunctions, to .npz, by qc-iodata (Molden, FCHK, WFN, WFX, "
+                                              "...), cclib (outputs of programs) and pyscf (its checkpoints).")
+    convert.add_argument("topology", metavar="TOPOLOGY", help="what MDAnalysis or ParmEd read, or .pdbqt; or a wavefunction")
     convert.add_argument("coordinates", metavar="COORDINATES", nargs="?", help="coordinates or a trajectory")
-    convert.add_argument("-o", "--output", required=True, metavar="FILE", help="to write: .pqr, .pqr.gz or .atoms")
+    convert.add_argument("-o", "--output", required=True, metavar="FILE", help="to write: .pqr, .pqr.gz or .atoms; .npz of a "
+                                                                                       "wavefunction")
     convert.add_argument("--select", metavar="WORDS", help="a selection in MDAnalysis's language")
     convert.add_argument("--frame", type=int, metavar="N", help="of a trajectory; the first one is 0")
     convert.add_argument("--radii", metavar="RADII", default="auto",
                          help="auto: the topology's, if it has some, else 0; element: van der Waals radii; NAME=R,... by "
                               "names, types or elements, looked up in this order; a FILE of lines NAME R, or of a number "
                               "for each atom; a number, 0 say, for all (default: auto)")
+    convert.add_argument("--any-norm", action="store_true", help="take a wavefunction whose orbitals are not of norm 1, too")
     convert.set_defaults(run=_convert)
     _average_command.add_to(commands)
     _series_command.add_to(commands)
@@ -240,6 +263,7 @@ def main(words: Optional[List[str]] = None) -> int:
         said = str(error)
         if isinstance(error, OSError) and error.filename and error.strerror:
             said = f"{error.filename}: {error.strerror}"
+        said = said.replace("any_norm=True", "--any-norm")
         print(f"leyden: {said if arguments.run is _convert else _average_command.as_options(said)}", file=sys.stderr)
         return {"UsageError": 1, "ImportError": 1, "NoDeviceError": 3, "DeviceError": 4, "OutOfMemoryError": 4,
                 "WrongResult": 5}.get(

@@ -196,6 +196,9 @@ def method_line(report: Mapping[str, Any]) -> str:
     return text
 
 
+_FACTS = ("frames", "cell_A", "smooth_A", "dielectric", "temperature_K", "convention", "checked_frames", "relative_rms")
+
+
 def _header(report: Mapping[str, Any], cell: Cell, what: str) -> str:
     """Lines of a map's header."""
     r = report
@@ -432,7 +435,7 @@ def _result_of(averaging: _Averaging, atoms: Atoms, options: Any, facts: Mapping
     maps = {}
     for name, what in wanted.items():
         maps[name] = Map._of(run.map(name), report, origin)  # pylint: disable=protected-access
-        maps[name].header = _header(report, cell, what)
+        maps[name].header, maps[name].facts = _header(report, cell, what), _FACTS
     profiles = {}
     for word, axis in axes.items():
         comment = _header(report, cell, f"profile along {word}, boundary {boundary}")

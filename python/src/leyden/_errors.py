@@ -9,7 +9,7 @@ import numpy as np
 from ._c import ffi, lib
 
 __all__ = ["Error", "UsageError", "InputError", "FileError", "NoDeviceError", "DeviceError", "OutOfMemoryError",
-           "WrongResult", "Cancelled", "CellWarning", "RadiiWarning", "ToleranceWarning"]
+           "WrongResult", "Cancelled", "CellWarning", "RadiiWarning", "ToleranceWarning", "WavefunctionWarning"]
 
 
 class Error(Exception):
@@ -104,6 +104,10 @@ class MapWarning(UserWarning):
 
 class ToleranceWarning(UserWarning):
     """The values are off by more than the tolerance asked for; `report["accuracy"]` says by how much."""
+
+
+class WavefunctionWarning(UserWarning):
+    """A file of a wavefunction does not follow its format, and was mended; the message says how."""
 
 
 _classes: Dict[str, Type[Error]] = {c.status: c for c in Error.__subclasses__()}

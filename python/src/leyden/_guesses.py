@@ -35,6 +35,8 @@ OF_MODULE = {
     **dict.fromkeys(("convert", "to_pqr", "write_pqr", "Writer"), 'leyden.Atoms(universe).write("molecule.pqr")'),
     **dict.fromkeys(("debye_huckel", "dirichlet", "bcfl"), "leyden.boundary(atoms, ...)"),
     "apbs": "the command, leyden apbs protein.in", "bench": "the command, leyden bench",
+    **dict.fromkeys(("orbital", "orbitals", "mo", "density", "electron_density", "read_molden", "load_molden", "from_molden"),
+                    'leyden.Wavefunction("c60.molden").orbital("homo"), or .density()'),
     "Simulation": "leyden.Plan(atoms)", "version": "leyden.__version__",
 }
 OF_ATOMS = {
@@ -97,6 +99,21 @@ OF_AVERAGE = {
     **dict.fromkeys(("sem", "stderr", "standard_error"), "average.error"),
     **dict.fromkeys(("n_frames", "nframes", "count"), "average.frames"),
     **dict.fromkeys(("dimensions", "box"), "average.cell"),
+}
+OF_WAVEFUNCTION = {
+    **dict.fromkeys(("mo", "molecular_orbital", "psi", "evaluate", "eval", "value", "isosurface"),
+                    'wavefunction.orbital("homo")'),
+    **dict.fromkeys(("rho", "electron_density", "edens", "spin_density", "density_map"), "wavefunction.density()"),
+    **dict.fromkeys(("mo_coeff", "coeffs", "C", "mo_coeffs"), "wavefunction.coefficients, (orbitals, functions)"),
+    **dict.fromkeys(("mo_energy", "energy", "mo_energies", "eigenvalues", "moenergies"), "wavefunction.energies"),
+    **dict.fromkeys(("mo_occ", "occs", "occ", "occupancies"), "wavefunction.occupations"),
+    **dict.fromkeys(("basis", "shells", "obasis", "exponents", "positions_bohr"), "wavefunction.arrays, a dict"),
+    **dict.fromkeys(("positions", "coordinates", "atcoords", "atom_coords"), "wavefunction.atoms.positions"),
+    **dict.fromkeys(("atnums", "elements", "atomic_numbers", "Z"), "wavefunction.numbers"),
+    **dict.fromkeys(("nelec", "nelectron", "n_electrons"), "wavefunction.electrons"),
+    **dict.fromkeys(("overlap", "S", "ovlp", "get_ovlp"), "wavefunction.overlaps()"),
+    **dict.fromkeys(("read", "open", "from_file", "from_molden", "from_fchk"), 'leyden.Wavefunction("c60.molden")'),
+    **dict.fromkeys(("to_npz", "export", "dump", "convert"), 'wavefunction.save("c60.npz")'),
 }
 OF_POINTS = {
     **dict.fromkeys(("data", "array", "potential", "potentials", "phi"), "points.values"),

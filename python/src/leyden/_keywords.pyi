@@ -146,3 +146,19 @@ class IonsKeywords(TypedDict, total=False):
     neutralize: Optional[bool]
     grid: Optional[Union[float, Sequence[float]]]
     device: Any
+
+class OrbitalKeywords(TypedDict, total=False):
+    no_screening: Optional[bool]
+    dims: Optional[Sequence[int]]
+    glen: Optional[Sequence[float]]
+    gcent: Optional[Union[Sequence[float], Literal['mol']]]
+    origin: Optional[Sequence[float]]
+    math: Optional[Literal['standard', 'native', 'auto']]
+    sum: Optional[Literal['float', 'compensated', 'double', 'auto']]
+    variant: Optional[str]
+    slab: Optional[int]
+    verify: Optional[int]
+    seed: Optional[int]
+    fglen: Optional[Sequence[float]]
+    fgcent: Optional[Union[Sequence[float], Literal['mol']]]
+    device: Any

@@ -105,6 +105,8 @@ class Map(Guessed):
     _lock: threading.Lock
     _axis: str
     header: str
+    facts: Tuple[str, ...]
+    _kept: Any
     _origin: Optional[Origin]
     # With Any, so that type checkers need no test for None of what the caller knows to be there.
     report: Union[Dict[str, Any], Any]
@@ -130,6 +132,8 @@ class Map(Guessed):
         self._lock = threading.Lock()
         self._axis = ""  # of a component of a field
         self.header = ""  # of its files, where it is not what the report says of a sum
+        self.facts = ()  # of the report, which its files have then
+        self._kept = None  # what must be there as long as the map
         self._origin = origin  # keeps the atoms
         if origin is not None:
             lib.ley_map_set_atoms(pointer, origin.atoms.pointer)
@@ -249,8 +253,7 @@ class Map(Guessed):
 
     def _facts(self) -> Dict[str, Any]:
         if self.header:
-            return {"method": self.report["method"], **{name: self.report[name] for name in (
-                "frames", "cell_A", "smooth_A", "dielectric", "temperature_K", "convention", "checked_frames", "relative_rms")}}
+            return {name: self.report[name] for name in ("method", *self.facts)}
         if self.report is None:
             return {}
         accuracy, of = self.report["seeded_accuracy"], self._origin

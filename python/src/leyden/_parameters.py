@@ -259,7 +259,7 @@ def stub(functions: Sequence[Callable[..., Any]]) -> str:
              "from typing import Any, Literal, Optional, Sequence, TypedDict, Union", ""]
     for function in functions:
         keywords = function.keywords  # type: ignore[attr-defined]
-        lines += [f"class {keywords.name.capitalize()}Keywords(TypedDict, total=False):"]
+        lines += [f"class {keywords.name.split('.')[-1].capitalize()}Keywords(TypedDict, total=False):"]
         lines += [f"    {name}: {row.annotation}" for name, row in keywords.more.items()]
         lines += [f"    {alias}: {keywords.more[name].annotation if name in keywords.more else 'Any'}"
                   for alias, name in keywords.aliases.items()] + [""]

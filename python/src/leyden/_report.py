@@ -74,8 +74,9 @@ def device_lines(report: Dict[str, Any]) -> List[str]:
     for device in report["devices"]:
         if device["points"] > 0 and device["variant"] is not None:
             exp = "" if device["exp"] is None else f", exp {device['exp']}"
+            root = "" if device["root"] is None else f", root {device['root']}"
             lines.append(f"device: {device['device']['name']}, driver {device['device']['driver']}, variant "
-                         f"{device['variant']}, root {device['root']}{exp}")
+                         f"{device['variant']}{root}{exp}")
     return lines
 
 
