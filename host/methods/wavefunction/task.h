@@ -3,6 +3,7 @@
 #define LEY_WAVEFUNCTION_TASK_H
 
 #include "law/wavefunction.h"
+#include "methods/wavefunction/hermite.h"
 #include "methods/wavefunction/kernel.h"
 #include "methods/wavefunction/list.h"
 #include "schedule/stage.h"
@@ -39,6 +40,10 @@ typedef struct wavefunction_task {
     separable_problem problem;
     double *thresholds, *used_weights; /* [used] */
     list_problem list;
+
+    /* Of LEY_POTENTIAL (esp_method.c). */
+    double unit, field_unit; /* of values, in atomic units */
+    hermite_charges charges;
 } wavefunction_task;
 
 extern const ley_parameter_table wavefunction_parameters;
@@ -47,6 +52,19 @@ ley_status wavefunction_task_create(const ley_wavefunction *wavefunction, const 
                                     const ley_wavefunction_options *options, wavefunction_task **made,
                                     ley_error *error);
 void wavefunction_task_end(void *task);
+
+/* The place of a point of a job's maps or list in bohr, counted from the first of a slab. */
+typedef struct slab_points {
+    const wavefunction_task *task;
+    int64_t first;
+} slab_points;
+void wavefunction_place(const void *slab_points, int64_t i, double place[3]);
+
+/* The planes of all values for somebody who fills them; those that were taken are given back. */
+ley_status wavefunction_take_planes(const wavefunction_task *task, slab piece, float **planes, size_t *taken,
+                                    ley_error *error);
+ley_status wavefunction_give_planes(const wavefunction_task *task, slab piece, float **planes, size_t taken,
+                                    bool is_done, ley_error *error);
 
 /* Between these two all that kernels read is there. */
 ley_status wavefunction_task_prepare(wavefunction_task *task, ley_error *error);
