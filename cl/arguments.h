@@ -202,7 +202,8 @@
     NEXT(INT, int, first) \
     NEXT(INT, int, n_charges) \
     NEXT(READ, float, gm_boys) \
-    NEXT(VALUE, atom, limits) \
+    NEXT(INT, int, n_pieces) \
+    NEXT(VALUE, scalar, multipole_t) \
     NEXT(READ, float, gm_points) \
     NEXT(INT, int, pitch) \
     NEXT(VALUE, atom, reach) \

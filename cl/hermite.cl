@@ -5,8 +5,8 @@
  *     V(r) = sum over n <= L of F_n(t) Q_n(x, y, z),  F_n(t) = int_0^1 s^2n e^(-t s^2) ds
  *
  * where Q_n is a polynomial of degree n, and F_n Boys' function. The highest one that is needed,
- * F_N, is a polynomial P of 1/(t + c), times (t + c)^-(N + 1/2); the others follow from
- * F_(n-1) = (2 t F_n + e^-t)/(2 n - 1). Where t is large a charge is a multipole:
+ * F_N, is piece by piece a polynomial P of 1/(t + c), times (t + c)^-(N + 1/2); the others follow
+ * from F_(n-1) = (2 t F_n + e^-t)/(2 n - 1). Where t is large a charge is a multipole:
  * F_n = (2 n - 1)!!/2^(n + 1) sqrt(pi) t^-(n + 1/2). Of the field
  *
  *     E = -grad V = sqrt(p) sum over n of (2 F_(n+1) Q_n (x, y, z) - F_n grad Q_n)
@@ -16,9 +16,10 @@
  *                  i + j + k <= n
  * first            the first charge of this launch
  * n_charges        how many it has
- * gm_boys          coefficients of P in a variable from -1 to 1, highest power first
- * limits           {t from which on charges are multipoles, c, v, w: that variable is
- *                  v + w/(t + c)}
+ * gm_boys          pieces, by t: {t from which on it holds, c, v, w, coefficients of P in
+ *                  v + w/(t + c), highest power first}
+ * n_pieces         of them
+ * multipole_t      from this t on charges are multipoles
  * gm_points        [6][pitch]: x, y, z, and what is to be added to them
  * pitch            points, whole work-groups of them
  * reach            {x, y, z, R^2}: work-items whose points are all farther than R from there do
@@ -36,6 +37,7 @@
 #define TOP (LEY_MOMENTUM + LEY_FIELD)
 #define SIZE ((LEY_MOMENTUM + 1) * (LEY_MOMENTUM + 2) * (LEY_MOMENTUM + 3) * (LEY_MOMENTUM + 4) / 24)
 #define COMPONENTS LEY_COMPONENTS(LEY_FIELD)
+#define PIECE (4 + LEY_BOYS_DEGREE + 1)
 #define HALF_ROOT_PI 0.88622692545f
 #define MINUS_LOG2_E -1.44269504089f
 #define LEAST_EXPONENT (-126.0f) /* below it 2^x is 0 all the same */
@@ -88,23 +90,30 @@ LEY_KERNEL_OF(LEY_WG, 1, 1) hermite(LEY_PARAMETERS(LEY_HERMITE_ARGUMENTS))
         const real t = x * x + y * y + z * z;
 
         real f[TOP + 1];
-        if (SOME(t < limits.x)) {
-            const real root = root_of(t + limits.y), w = root * root, s = limits.z + limits.w * w;
-            real top = gm_boys[0];
-            UNROLL for (int i = 1; i <= LEY_BOYS_DEGREE; i++) top = top * s + gm_boys[i];
-            top *= root;
-            UNROLL for (int n = 0; n < TOP; n++) top *= w;
-            f[TOP] = top;
+        if (SOME(t < multipole_t)) {
+            f[TOP] = 0;
+            for (int piece = 0; piece < n_pieces; piece++) {
+                LEY_GLOBAL const float *at = gm_boys + piece * PIECE;
+                const float begin = at[0], end = piece + 1 < n_pieces ? at[PIECE] : multipole_t;
+                if (!SOME(t >= begin && t < end))
+                    continue;
+                const real root = root_of(t + at[1]), w = root * root, s = at[2] + at[3] * w;
+                real top = at[4];
+                UNROLL for (int i = 1; i <= LEY_BOYS_DEGREE; i++) top = top * s + at[4 + i];
+                top *= root;
+                UNROLL for (int n = 0; n < TOP; n++) top *= w;
+                f[TOP] = t >= begin ? top : f[TOP];
+            }
 #if TOP > 0
             const real e = ley_exp2(LEY_MAX(t * MINUS_LOG2_E, (real)LEAST_EXPONENT));
             UNROLL for (int n = TOP; n > 0; n--) f[n - 1] = (2 * t * f[n] + e) * (1.0f / (2 * n - 1));
 #endif
         }
-        if (!EVERY(t < limits.x) || !SOME(t < limits.x)) {
+        if (!EVERY(t < multipole_t) || !SOME(t < multipole_t)) {
             const real root = root_of(t), w = root * root;
             real far = HALF_ROOT_PI * root;
             UNROLL for (int n = 0; n <= TOP; n++) {
-                f[n] = t < limits.x ? f[n] : far;
+                f[n] = t < multipole_t ? f[n] : far;
                 far *= (n + 0.5f) * w;
             }
         }

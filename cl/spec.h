@@ -165,8 +165,8 @@
     KEY(LEY_DERIVATIVES, derivatives)
 
 /* hermite.cl. A work-item computes a vector of LEY_WIDTH points, of charges of degree LEY_MOMENTUM;
- * of Boys' function it has a polynomial of this degree. */
-#define LEY_BOYS_DEGREE 16
+ * of Boys' function it has polynomials of this degree. */
+#define LEY_BOYS_DEGREE 14
 #define LEY_HERMITE_KEYS(KEY) \
     LEY_DIALECT_KEYS(KEY) \
     KEY(LEY_WG, wg) \

@@ -43,17 +43,9 @@ def make(name, cart, seed):
         first.append(len(exponents))
     occupations = np.array([2, 2, 1.5, 1, 0.25, 0])
     orbitals = rng.normal(size=(len(occupations), mol.nao)) / np.sqrt(mol.nao)  # of our functions
-    # Functions of norm 1 in place of pyscf's, whose contractions it normalises; and which of xx, xy
-    # differ.
     theirs = np.zeros_like(orbitals)
     theirs[:, ours] = orbitals
-    scale = np.ones(mol.nao)
-    if cart:
-        for s in range(mol.nbas):
-            l, at = mol.bas_angular(s), mol.ao_loc[s]
-            n = (l + 1) * (l + 2) // 2
-            scale[at:at + n] = norms[at] / norms[at:at + n]
-    theirs *= scale
+    theirs /= norms  # ours are of norm 1; theirs are not where they are Cartesian
     density = np.einsum("i,ia,ib->ab", occupations, theirs, theirs)
     points = np.concatenate([rng.uniform(-3, 4, (POINTS - 8, 3)), rng.uniform(-30, 30, (7, 3)), [[0.1, -0.2, 0.31]]])
     with open(f"tests/data/esp_{name}.txt", "w") as file:

@@ -4,8 +4,8 @@
 
 enum { NODES = 48, DEGREE = LEY_BOYS_DEGREE, JUDGED = 200 };
 
-/* From where on the rest is no part of a float. */
-static const double digit = 3e-8;
+/* From where on the rest is no part of a float; and what a piece may be off by. */
+static const double digit = 3e-8, wanted_error = 2e-7;
 
 double boys_function(int n, double t)
 {
@@ -35,14 +35,14 @@ static double find_most(int n)
 }
 
 /* What P is to be at y from -1 to 1, where 1/(t + shift) is from its least to its largest value. */
-static double wanted(int n, const boys_fit *f, double y)
+static double wanted(int n, const boys_piece *f, double y)
 {
-    const double sum = f->slope / (y - f->middle);
-    return boys_function(n, fmax(sum - f->shift, 0)) * pow(sum, n + 0.5);
+    const double sum = (double)f->slope / (y - (double)f->middle);
+    return boys_function(n, fmax(sum - (double)f->shift, 0)) * pow(sum, n + 0.5);
 }
 
 /* By Chebyshev's polynomials, which then become powers of y. */
-static void interpolate(int n, boys_fit *f)
+static void interpolate(int n, boys_piece *f)
 {
     double last[DEGREE + 1] = {1}, now[DEGREE + 1] = {0, 1}, powers[DEGREE + 1] = {0}, values[NODES];
     for (int i = 0; i < NODES; i++)
@@ -63,33 +63,51 @@ static void interpolate(int n, boys_fit *f)
         f->coefficients[i] = (float)powers[DEGREE - i];
 }
 
-static double error_of(int n, const boys_fit *f)
+/* In floats, as kernels compute it. */
+static double error_of(int n, const boys_piece *f)
 {
     double worst = 0;
     for (int i = 0; i <= JUDGED; i++) {
         const double y = -1 + 2.0 * i / JUDGED, right = wanted(n, f, y);
-        double sum = 0;
+        float sum = 0;
         for (int k = 0; k <= DEGREE; k++)
-            sum = sum * y + (double)f->coefficients[k];
-        worst = fmax(worst, fabs(sum / right - 1));
+            sum = fmaf(sum, (float)y, f->coefficients[k]);
+        worst = fmax(worst, fabs((double)sum / right - 1));
     }
     return worst;
 }
 
+/* The piece with the best shift. */
+static double make_piece(int n, double begin, double end, boys_piece *best)
+{
+    double least_error = INFINITY;
+    for (double shift = begin > 0 ? 0.01 : 1; shift < 4 * end; shift *= 1.5) {
+        const double least = 1 / (end + shift), most = 1 / (begin + shift);
+        boys_piece f = {.begin = (float)begin,
+                        .shift = (float)shift,
+                        .middle = (float)(-(most + least) / (most - least)),
+                        .slope = (float)(2 / (most - least))};
+        interpolate(n, &f);
+        const double error = error_of(n, &f);
+        if (error < least_error) {
+            least_error = error;
+            *best = f;
+        }
+    }
+    return least_error;
+}
+
 boys_fit boys_fit_make(int n)
 {
-    boys_fit best = {.error = INFINITY};
-    const double t_most = find_most(n);
-    for (double shift = 1; shift < t_most; shift *= 1.2) {
-        const double least = 1 / (t_most + shift), most = 1 / shift;
-        boys_fit f = {.t_most = t_most,
-                      .shift = shift,
-                      .middle = -(most + least) / (most - least),
-                      .slope = 2 / (most - least)};
-        interpolate(n, &f);
-        f.error = error_of(n, &f);
-        if (f.error < best.error)
-            best = f;
+    boys_fit f = {.t_most = (float)find_most(n), .error = INFINITY};
+    for (f.count = 1; f.count <= BOYS_MOST_PIECES; f.count++) {
+        f.error = 0;
+        for (int k = 0; k < f.count; k++) {
+            const double begin = (double)f.t_most * k / f.count, end = (double)f.t_most * (k + 1) / f.count;
+            f.error = fmax(f.error, make_piece(n, begin, end, &f.pieces[k]));
+        }
+        if (f.error < wanted_error || f.count == BOYS_MOST_PIECES)
+            return f;
     }
-    return best;
+    return f;
 }

@@ -152,7 +152,7 @@ static ley_status load_class(esp_kernel *k, int l, ley_error *error)
                               error);
     if (status == LEY_OK)
         status =
-            arena_upload(&k->arena, to->boys.coefficients, sizeof to->boys.coefficients, &to->polynomial, error);
+            arena_upload(&k->arena, to->boys.pieces, (size_t)to->boys.count * sizeof(boys_piece), &to->pieces, error);
     return status;
 }
 
@@ -215,8 +215,8 @@ static void launch_class(esp_run *run, int l, bool *is_begun)
         n = count - first < (int32_t)most ? count - first : (int32_t)most;
         sequence_launch(&run->command_sequence, &of->kernel, groups,
                         KERNEL_ARGUMENTS(hermite, .gm_places = {of->places}, .gm_coefficients = {of->coefficients},
-                                         .first = first, .n_charges = n, .gm_boys = {of->polynomial},
-                                         .limits = {of->boys.t_most, of->boys.shift, of->boys.middle, of->boys.slope},
+                                         .first = first, .n_charges = n, .gm_boys = {of->pieces},
+                                         .n_pieces = of->boys.count, .multipole_t = (double)of->boys.t_most,
                                          .gm_points = {run->points}, .pitch = (int32_t)run->pitch,
                                          .reach = {p->centre[0], p->centre[1], p->centre[2],
                                                    p->reach * p->reach},

@@ -34,7 +34,7 @@ typedef struct esp_class {
     hermite_spec spec;
     dev_kernel kernel; /* without a program: there are no such charges */
     boys_fit boys;
-    dev_buffer *places, *coefficients, *polynomial;
+    dev_buffer *places, *coefficients, *pieces;
 } esp_class;
 
 typedef struct esp_kernel {
