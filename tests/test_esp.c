@@ -55,7 +55,7 @@ static void test_against_pyscf(void **state)
              points++)
             for (int d = 0; d < VALUES; d++) {
                 const reference_value found = right_of(w, weights, d, at);
-                if (!(fabs(found.value - right[d]) <= 2e-9 * found.absolute))
+                if (!(fabs(found.value - right[d]) <= 2e-8 * found.absolute))
                     fail_msg("%s: value %d of point %d is %.12g, not %.12g", names[i], d, points, found.value, right[d]);
             }
         fclose(file);
