@@ -2,12 +2,12 @@
  * points anywhere, and their field. Around the centre P of a charge of exponent p, with
  * (x, y, z) = sqrt(p) (r - P) and t = x^2 + y^2 + z^2,
  *
- *     V(r) = sum over n <= L of F_n(t) Q_n(x, y, z),  F_n(t) = int_0^1 s^2n e^(-t s^2) ds
+ *     V(r) = sum over n <= L of F_n(t) Q_n(x, y, z),  F_n = 2/sqrt(pi) int_0^1 s^2n e^(-t s^2) ds
  *
- * where Q_n is a polynomial of degree n, and F_n Boys' function. The highest one that is needed,
- * F_N, is piece by piece a polynomial P of 1/(t + c), times (t + c)^-(N + 1/2); the others follow
- * from F_(n-1) = (2 t F_n + e^-t)/(2 n - 1). Where t is large a charge is a multipole:
- * F_n = (2 n - 1)!!/2^(n + 1) sqrt(pi) t^-(n + 1/2). Of the field
+ * where Q_n is a polynomial of degree n, and F_n Boys' function but for its factor. The highest one
+ * that is needed, F_N, is piece by piece a polynomial P of 1/(t + c), times
+ * (t + c)^-(N + 1/2); the others follow from F_(n-1) = (2 t F_n + 2/sqrt(pi) e^-t)/(2 n - 1). Where
+ * t is large a charge is a multipole: F_n = (2 n - 1)!!/2^n t^-(n + 1/2). Of the field
  *
  *     E = -grad V = sqrt(p) sum over n of (2 F_(n+1) Q_n (x, y, z) - F_n grad Q_n)
  *
@@ -38,7 +38,7 @@
 #define SIZE ((LEY_MOMENTUM + 1) * (LEY_MOMENTUM + 2) * (LEY_MOMENTUM + 3) * (LEY_MOMENTUM + 4) / 24)
 #define COMPONENTS LEY_COMPONENTS(LEY_FIELD)
 #define PIECE (4 + LEY_BOYS_DEGREE + 1)
-#define HALF_ROOT_PI 0.88622692545f
+#define TWO_OVER_ROOT_PI 1.12837916710f
 #define MINUS_LOG2_E -1.44269504089f
 #define LEAST_EXPONENT (-126.0f) /* below it 2^x is 0 all the same */
 
@@ -105,13 +105,13 @@ LEY_KERNEL_OF(LEY_WG, 1, 1) hermite(LEY_PARAMETERS(LEY_HERMITE_ARGUMENTS))
                 f[TOP] = t >= begin ? top : f[TOP];
             }
 #if TOP > 0
-            const real e = ley_exp2(LEY_MAX(t * MINUS_LOG2_E, (real)LEAST_EXPONENT));
+            const real e = TWO_OVER_ROOT_PI * ley_exp2(LEY_MAX(t * MINUS_LOG2_E, (real)LEAST_EXPONENT));
             UNROLL for (int n = TOP; n > 0; n--) f[n - 1] = (2 * t * f[n] + e) * (1.0f / (2 * n - 1));
 #endif
         }
         if (!EVERY(t < multipole_t) || !SOME(t < multipole_t)) {
             const real root = root_of(t), w = root * root;
-            real far = HALF_ROOT_PI * root;
+            real far = root;
             UNROLL for (int n = 0; n <= TOP; n++) {
                 f[n] = t < multipole_t ? f[n] : far;
                 far *= (n + 0.5f) * w;

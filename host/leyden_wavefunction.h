@@ -1,5 +1,5 @@
-/* leyden: wavefunctions: molecular orbitals, electron densities and potentials. leyden.h, which has the
- * conventions, includes this; docs/orbitals.md has the formulas. */
+/* leyden: wavefunctions: molecular orbitals, electron densities and potentials. leyden.h, which has
+ * the conventions, includes this; docs/orbitals.md has the formulas. */
 #ifndef LEYDEN_H
 #include "leyden.h"
 #elif !defined(LEYDEN_WAVEFUNCTION_H)
@@ -116,10 +116,10 @@ LEY_API void ley_wavefunction_options_default(ley_wavefunction_options *options)
 
 /* What is wanted, and where it goes. Values have a number: of LEY_ORBITALS that of the orbital in
  * the list; of densities 0 is the density, then, where they are asked for, come its derivatives
- * along x, y and z (bohr^-4), and its Laplacian (bohr^-5) last; of LEY_POTENTIAL 0 is the potential,
- * then come the components of the field E = -grad V along x, y and z, where it is asked for: in
- * hartree/e and hartree/(e bohr), or in other units and these per A. Nearer to a nucleus than 0.001
- * bohr the distance counts as that, and the nucleus has no field. */
+ * along x, y and z (bohr^-4), and its Laplacian (bohr^-5) last; of LEY_POTENTIAL 0 is the
+ * potential, then come the components of the field E = -grad V along x, y and z, where it is asked
+ * for: in hartree/e and hartree/(e bohr), or in other units and these per A. Nearer to a nucleus
+ * than 0.001 bohr the distance counts as that, and the nucleus has no field. */
 typedef struct ley_wavefunction_request {
     ley_wavefunction_kind kind;
     const int64_t *orbitals; /* of LEY_ORBITALS, from 0 */

@@ -1,5 +1,5 @@
-/* leyden orbital, leyden density and leyden esp: what they say, the files of several orbitals and derivatives,
- * and what is refused. */
+/* leyden orbital, leyden density and leyden esp: what they say, the files of several orbitals and
+ * derivatives, and what is refused. */
 #include "cli_support.h"
 
 #include "some_wavefunction.h"
@@ -99,7 +99,8 @@ static void test_densities(void **state)
 static void test_potentials(void **state)
 {
     size_t size;
-    cli_run(0, "method: esp, one-electron integrals and nuclei; ", NULL, "esp w.npz -o out/v.cube --field --spacing 0.6");
+    cli_run(0, "method: phi, one-electron integrals and nuclei; ", NULL,
+            "esp w.npz -o out/v.cube --field --spacing 0.6");
     cli_expect(0, "written: out/v.cube, out/v_Ex.cube, out/v_Ey.cube, out/v_Ez.cube, ", NULL);
     char *text = cli_read("out/v.cube", &size);
     assert_has(text, "POTENTIAL (hartree/e)");

@@ -56,7 +56,8 @@ static void test_against_pyscf(void **state)
             for (int d = 0; d < VALUES; d++) {
                 const reference_value found = right_of(w, weights, d, at);
                 if (!(fabs(found.value - right[d]) <= 2e-8 * found.absolute))
-                    fail_msg("%s: value %d of point %d is %.12g, not %.12g", names[i], d, points, found.value, right[d]);
+                    fail_msg("%s: value %d of point %d is %.12g, not %.12g", names[i], d, points, found.value,
+                             right[d]);
             }
         fclose(file);
         assert_int_equal(points, 40);
@@ -65,8 +66,8 @@ static void test_against_pyscf(void **state)
     }
 }
 
-/* A third view, which knows of no integral: int rho(r')/|r - r'| dr' = int s ds int rho(r + s n) dn,
- * in spheres around the point. */
+/* A third view, which knows of no integral: int rho(r')/|r - r'| dr' = int s ds int rho(r + s n)
+ * dn, in spheres around the point. */
 static double by_spheres(const ley_wavefunction *w, const double *weights, const double at[3])
 {
     enum { SHELLS = 60, RINGS = 24, PLACES = 48 };
@@ -157,7 +158,7 @@ static double potential_of(const hermite_charges *charges, const double at[3])
                 t += x[axis] * x[axis];
             }
             for (int n = 0; n <= l; n++) {
-                const double f = boys_function(n, t);
+                const double f = M_2_SQRTPI * boys_function(n, t);
                 for (int i = 0; i <= n; i++)
                     for (int j = 0; i + j <= n; j++)
                         for (int k = 0; i + j + k <= n; k++)
@@ -195,11 +196,10 @@ static void test_each_function(void **state)
                 double bare = 0;
                 for (int64_t k = 0; k < w->arrays.nuclei; k++) {
                     const double *from = w->arrays.positions_bohr + 3 * k;
-                    bare += w->arrays.charges[k] / sqrt(pow(at[i][0] - from[0], 2) + pow(at[i][1] - from[1], 2) +
-                                                        pow(at[i][2] - from[2], 2));
+                    bare += w->arrays.charges[k] /
+                            sqrt(pow(at[i][0] - from[0], 2) + pow(at[i][1] - from[1], 2) + pow(at[i][2] - from[2], 2));
                 }
-                const double right = right_of(w, weights, 0, at[i]).value - bare,
-                             found = potential_of(&charges, at[i]);
+                const double right = right_of(w, weights, 0, at[i]).value - bare, found = potential_of(&charges, at[i]);
                 if (!(fabs(found - right) <= 1e-6 * fabs(right)))
                     fail_msg("l %d, function %lld, point %zu: %.9g, not %.9g", l, (long long)f, i, found, right);
             }
@@ -422,8 +422,7 @@ static void test_units_and_places(void **state)
         points[6 + axis] = -3e8 * (2 - axis);
         points[9 + axis] = 60 * (axis - 0.5);
     }
-    esp_job atomic = run_at(w, NULL, points, true, NULL, &options),
-            volt = run_at(w, NULL, points, true, "V", &options);
+    esp_job atomic = run_at(w, NULL, points, true, NULL, &options), volt = run_at(w, NULL, points, true, "V", &options);
     assert_right(&atomic, w, 7, 1e-6);
     check_far_away(w, points + 6, atomic.found[2]);
     assert_ok_at(volt.status, &volt.error, "in volt", __FILE__, __LINE__);
@@ -447,7 +446,8 @@ static void test_refusals(void **state)
     ley_run_options options = usual();
     double values[1], points[3] = {0, NAN, 0};
     assert_ok(some_wavefunction(2, 1, 3, 1, &w, &error));
-    ley_wavefunction_request r = {.kind = LEY_POTENTIAL, .gradient = true, .points = 1, .point_A = points, .values = values};
+    ley_wavefunction_request r = {
+        .kind = LEY_POTENTIAL, .gradient = true, .points = 1, .point_A = points, .values = values};
 #define REFUSES(status, says) \
     assert_error(ley_job_create_wavefunction(engine, w, &r, NULL, &options, &job, &error), status, says)
     REFUSES(LEY_ERROR_USAGE, "of potentials there is the field");
@@ -459,7 +459,8 @@ static void test_refusals(void **state)
     r.units = "kT/e";
     r.temperature_K = -1;
     REFUSES(LEY_ERROR_USAGE, "a temperature of -1 K");
-    r = (ley_wavefunction_request){.kind = LEY_DENSITY, .field = true, .points = 1, .point_A = points, .values = values};
+    r = (ley_wavefunction_request){
+        .kind = LEY_DENSITY, .field = true, .points = 1, .point_A = points, .values = values};
     REFUSES(LEY_ERROR_USAGE, "fields and units are those of potentials");
     r = (ley_wavefunction_request){.kind = LEY_POTENTIAL, .points = 1, .point_A = points, .values = values};
     options.sum = LEY_SUM_DOUBLE;

@@ -34,7 +34,7 @@
     METHOD(msm) \
     METHOD(psi) \
     METHOD(rho) \
-    METHOD(esp)
+    METHOD(phi)
 
 /* X: X_bench, of tools/bench_X.c: what `leyden bench` measures beside methods. */
 #define BENCHES(BENCH) \

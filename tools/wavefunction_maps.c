@@ -312,8 +312,7 @@ static void print(const job_run *run)
            counted_text(ley_wavefunction_get(job->problem.wavefunction).nuclei, "atom").s,
            counted_text(ley_wavefunction_functions(job->problem.wavefunction), "function").s, subject_of(job).s);
     if (job->problem.points != NULL) {
-        printf("points: %s of %s\n", count_text(job->problem.request.points).s,
-               base_name(job->problem.values->points));
+        printf("points: %s of %s\n", count_text(job->problem.request.points).s, base_name(job->problem.values->points));
         return;
     }
     double h_A[3];

@@ -1,5 +1,5 @@
-/* What `leyden orbital`, `leyden density` and `leyden esp` share: a wavefunction's values on a grid,
- * and the files of their maps. */
+/* What `leyden orbital`, `leyden density` and `leyden esp` share: a wavefunction's values on a
+ * grid, and the files of their maps. */
 #ifndef LEYDEN_WAVEFUNCTION_MAPS_H
 #define LEYDEN_WAVEFUNCTION_MAPS_H
 

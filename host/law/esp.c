@@ -109,8 +109,7 @@ static void fill_means(double to_a, double to_b, double variance, int l_a, int l
         x[i + 1][0] = to_a * x[i][0] + (i > 0 ? variance * i * x[i - 1][0] : 0);
     for (int j = 0; j < l_b; j++)
         for (int i = 0; i <= l_a; i++)
-            x[i][j + 1] =
-                to_b * x[i][j] + variance * ((i > 0 ? i * x[i - 1][j] : 0) + (j > 0 ? j * x[i][j - 1] : 0));
+            x[i][j + 1] = to_b * x[i][j] + variance * ((i > 0 ? i * x[i - 1][j] : 0) + (j > 0 ? j * x[i][j - 1] : 0));
 }
 
 /* Their derivatives by where C is, with that of the Gaussian in front. */
@@ -118,8 +117,7 @@ static void fill_slopes(double way, double s2, double p, int l_a, int l_b, means
 {
     for (int i = 0; i <= l_a; i++)
         for (int j = 0; j <= l_b; j++)
-            slopes[i][j] =
-                s2 * (2 * p * way * x[i][j] + (i > 0 ? i * x[i - 1][j] : 0) + (j > 0 ? j * x[i][j - 1] : 0));
+            slopes[i][j] = s2 * (2 * p * way * x[i][j] + (i > 0 ? i * x[i - 1][j] : 0) + (j > 0 ? j * x[i][j - 1] : 0));
 }
 
 static double product(const shell_pair *s, means x, means y, means z)

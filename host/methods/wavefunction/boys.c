@@ -5,7 +5,7 @@
 enum { NODES = 48, DEGREE = LEY_BOYS_DEGREE, JUDGED = 200 };
 
 /* From where on the rest is no part of a float; and what a piece may be off by. */
-static const double digit = 3e-8, wanted_error = 2e-7;
+static const double digit = 3e-8, wanted_error = 1.7e-7;
 
 double boys_function(int n, double t)
 {
@@ -38,7 +38,7 @@ static double find_most(int n)
 static double wanted(int n, const boys_piece *f, double y)
 {
     const double sum = (double)f->slope / (y - (double)f->middle);
-    return boys_function(n, fmax(sum - (double)f->shift, 0)) * pow(sum, n + 0.5);
+    return M_2_SQRTPI * boys_function(n, fmax(sum - (double)f->shift, 0)) * pow(sum, n + 0.5);
 }
 
 /* By Chebyshev's polynomials, which then become powers of y. */

@@ -1,4 +1,4 @@
-/* Boys' function F_n(t) = int_0^1 s^2n exp(-t s^2) ds, and a polynomial by which kernels have it. */
+/* Boys' function, F_n(t) = int_0^1 s^2n exp(-t s^2) ds, and how kernels have it: polynomials. */
 #ifndef LEY_WAVEFUNCTION_BOYS_H
 #define LEY_WAVEFUNCTION_BOYS_H
 
@@ -7,8 +7,8 @@
 /* For t from 0 to 100, by a series. */
 double boys_function(int n, double t);
 
-/* F_n(t) = (t + shift)^-(n + 1/2) P(middle + slope/(t + shift)) from one piece's beginning to the
- * next one's, and at last to t_most; from there on F_n is sqrt(pi) (2n - 1)!!/2^(n + 1)
+/* 2/sqrt(pi) F_n(t) = (t + shift)^-(n + 1/2) P(middle + slope/(t + shift)) from one piece's
+ * beginning to the next one's, and at last to t_most; from there on it is (2n - 1)!!/2^n
  * t^-(n + 1/2), and so is every lower one, in floats. */
 enum { BOYS_MOST_PIECES = 6 };
 typedef struct boys_piece {

@@ -1,99 +1,21 @@
 #include "methods/wavefunction/esp.h"
 
 #include "core/sizes.h"
-#include "engine/specifications.h"
-#include "engine/tuning.h"
 #include "error.h"
 #include "parallel.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 /* Of a device's multiply-adds the kernel reaches this share; and Boys' function is as many. A
  * launch is predicted to take no longer. */
 static const double share_of_rate = 0.25, boys_cost = 60, most_launch_s = 0.1;
-enum { GPU_GROUP = 128, COORDINATES = 6, NUMBER = sizeof(float) };
+enum { COORDINATES = 6, NUMBER = sizeof(float) };
 
 static int components_of(bool has_field)
 {
     return LEY_COMPONENTS(has_field);
-}
-
-/* ---- The kind -------------------------------------------------------------------------------- */
-
-static void choose(const dev_info *info, const calibration *c, int momentum, bool has_field, int math,
-                   hermite_spec *spec)
-{
-    static const double root_need = 2.5e-7;
-    const int width = info->device_class == DEV_CPU ? calibrate_width(info) : 1;
-    const bool is_standard = math == TUNING_STANDARD;
-    *spec = (hermite_spec){
-        .sum = LEY_SPEC_SUM_FLOAT,
-        .width = width,
-        .root = is_standard ? LEY_ROOT_STANDARD : tuning_root(info, c, width, tuning_need(math, root_need)),
-        .wg = width > 1                                  ? 1
-              : info->max_work_group < (size_t)GPU_GROUP ? (int)info->max_work_group
-                                                         : GPU_GROUP,
-        .exp = is_standard ? LEY_EXP_STANDARD
-                           : calibrate_fastest_exp(info, c, width, tuning_need(math, CALIBRATE_FINEST)),
-        .momentum = momentum,
-        .field = has_field};
-}
-
-static void group_of(const dev_info *info, const void *spec, size_t size[3])
-{
-    (void)info;
-    size[0] = (size_t)((const hermite_spec *)spec)->wg;
-    size[1] = size[2] = 1;
-}
-
-static ley_status test_built(const dev_kernel *built, void *context, ley_error *error)
-{
-    const esp_class *of = context;
-    esp_kernel trial = {.device = built->device};
-    trial.classes[of->spec.momentum] = (esp_class){.spec = of->spec, .kernel = *built};
-    return esp_self_test(&trial, of->spec.momentum, error);
-}
-
-static void list_specs(const dev_info *info, kernel_depth depth, kernel_visit *visit, void *context)
-{
-    const calibration c = specifications_facts(calibrate_likely_root(info), calibrate_likely_exp(info), true);
-    for (int field = 0; field <= 1; field++)
-        for (int momentum = 0; momentum < (depth == KERNEL_FEW ? 5 : HERMITE_CLASSES); momentum++) {
-            hermite_spec spec;
-            char name[KERNEL_NAME];
-            choose(info, &c, momentum, field != 0, TUNING_AUTO, &spec);
-            snprintf(name, sizeof name, "%s%d-%s", field != 0 ? "field" : "potential", momentum,
-                     calibrate_exp_word(spec.exp));
-            visit(context, name, &spec);
-        }
-}
-
-KERNEL_DESCRIBE_ARGUMENTS(hermite, LEY_HERMITE_ARGUMENTS)
-const kernel_kind hermite_kind = {
-    KERNEL_DESCRIPTION(hermite, LEY_HERMITE_KEYS, hermite),
-    .group = group_of,
-    .test = test_built,
-    .specs = list_specs,
-};
-
-ley_status esp_kernel_create(dev *device, const bool wanted[HERMITE_CLASSES], bool has_field, int math, esp_kernel *k,
-                             ley_error *error)
-{
-    const uint64_t facts = math == TUNING_STANDARD
-                               ? CALIBRATE_ROOT(LEY_ROOT_STANDARD) | CALIBRATE_EXP(LEY_EXP_STANDARD)
-                               : CALIBRATE_ROOTS | CALIBRATE_EXPS;
-    *k = (esp_kernel){.device = device};
-    ley_status status = calibrate_get(device, facts | CALIBRATE_MULTIPLY_ADDS, &k->facts, error);
-    for (int l = 0; l < HERMITE_CLASSES && status == LEY_OK; l++)
-        if (wanted[l]) {
-            choose(device->info, &k->facts, l, has_field, math, &k->classes[l].spec);
-            status = kernel_create(device, &hermite_kind, &k->classes[l].spec, NULL, &k->classes[l],
-                                   &k->classes[l].kernel, error);
-        }
-    return status;
 }
 
 void esp_kernel_destroy(esp_kernel *k)
@@ -148,8 +70,8 @@ static ley_status load_class(esp_kernel *k, int l, ley_error *error)
     to->boys = boys_fit_make(l + k->problem.has_field);
     ley_status status = arena_upload(&k->arena, from->places, HERMITE_PLACE * n * NUMBER, &to->places, error);
     if (status == LEY_OK)
-        status = arena_upload(&k->arena, from->coefficients, (size_t)hermite_size(l) * n * NUMBER, &to->coefficients,
-                              error);
+        status =
+            arena_upload(&k->arena, from->coefficients, (size_t)hermite_size(l) * n * NUMBER, &to->coefficients, error);
     if (status == LEY_OK)
         status =
             arena_upload(&k->arena, to->boys.pieces, (size_t)to->boys.count * sizeof(boys_piece), &to->pieces, error);
@@ -185,9 +107,9 @@ ley_status esp_run_create(esp_run *run, esp_kernel *k, int64_t most, ley_error *
     if (run->places == NULL)
         return ley_fail_memory(error, bytes, "points");
     const ley_status status = arena_buffer(&k->arena, bytes, DEV_READ_ONLY, &run->points, error);
-    return status == LEY_OK ? arena_results(&k->arena, 2 * components_of(k->problem.has_field) * pitch * NUMBER,
-                                            &run->values, error)
-                            : status;
+    return status == LEY_OK
+               ? arena_results(&k->arena, 2 * components_of(k->problem.has_field) * pitch * NUMBER, &run->values, error)
+               : status;
 }
 
 void esp_run_destroy(esp_run *run)
@@ -218,8 +140,7 @@ static void launch_class(esp_run *run, int l, bool *is_begun)
                                          .first = first, .n_charges = n, .gm_boys = {of->pieces},
                                          .n_pieces = of->boys.count, .multipole_t = (double)of->boys.t_most,
                                          .gm_points = {run->points}, .pitch = (int32_t)run->pitch,
-                                         .reach = {p->centre[0], p->centre[1], p->centre[2],
-                                                   p->reach * p->reach},
+                                         .reach = {p->centre[0], p->centre[1], p->centre[2], p->reach * p->reach},
                                          .accumulate = *is_begun, .gm_values = {run->values.buffer}),
                         n * each_s);
         *is_begun = true;

@@ -46,9 +46,6 @@ typedef struct esp_kernel {
     flight flight;
 } esp_kernel;
 
-/* For the degrees that are marked. `math`: TUNING_... */
-ley_status esp_kernel_create(dev *device, const bool wanted[HERMITE_CLASSES], bool has_field, int math, esp_kernel *k,
-                             ley_error *error);
 void esp_kernel_destroy(esp_kernel *kernel);
 
 /* Seconds that a point is predicted to take, and bytes of it on the device; and of all else. */
@@ -63,7 +60,7 @@ ley_status esp_kernel_load(esp_kernel *kernel, const esp_problem *problem, ley_e
 typedef struct esp_run {
     esp_kernel *kernel;
     int64_t count, pitch;
-    int32_t most; /* charges of a launch; 0: as many as are predicted not to last for long */
+    int32_t most;  /* charges of a launch; 0: as many as are predicted not to last for long */
     float *places; /* [6][pitch] */
     dev_buffer *points;
     results values;
@@ -85,9 +82,5 @@ static inline double esp_run_value(const esp_run *run, int d, int64_t i)
     const int components = run->kernel->problem.has_field ? 4 : 1;
     return (double)values[d * run->pitch + i] - (double)values[(components + d) * run->pitch + i];
 }
-
-/* LEY_ERROR_WRONG_RESULT where a value is off. The kernel has one class, its program, and nothing
- * is loaded. */
-ley_status esp_self_test(const esp_kernel *kernel, int momentum, ley_error *error);
 
 #endif

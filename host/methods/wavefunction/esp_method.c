@@ -7,7 +7,7 @@
 #include "core/units.h"
 #include "error.h"
 #include "law/esp.h"
-#include "methods/wavefunction/esp.h"
+#include "methods/wavefunction/esp_build.h"
 #include "methods/wavefunction/task.h"
 #include "parallel.h"
 #include "plan/forecast.h"
@@ -169,8 +169,7 @@ static ley_status forecast(void *context, const stage_place *place, void *state,
     s->kernel.arena = (arena){.device = place->device, .within = place->arena};
     const wavefunction_task *task = s->task;
     const double points = (double)plane_points(task), planes = (double)task->grid.n[2],
-                 fixed = esp_bytes(&task->charges),
-                 plane_bytes = points * (double)esp_point_bytes(task->request.field);
+                 fixed = esp_bytes(&task->charges), plane_bytes = points * (double)esp_point_bytes(task->request.field);
     const ley_status sized = size_slabs(s, error),
                      needed = forecast_need(f, "pairs of Gaussians", fixed, fixed, sized == LEY_OK ? error : NULL);
     f->slab = sized == LEY_OK ? s->slab_planes : 1;
@@ -212,17 +211,30 @@ typedef struct storing {
     float *const *planes; /* or NULL: among the values of a list */
 } storing;
 
+/* A vector from a nucleus as the kernel has it, whose components are floats: so they are off by as
+ * much as those of the electrons around the same nucleus, and both errors cancel with the
+ * charges. */
+static void way_from(const double nucleus[3], const esp_run *run, size_t point, double way[3])
+{
+    for (size_t axis = 0; axis < 3; axis++) {
+        const float *places = run->places + axis * (size_t)run->pitch + point, high = (float)nucleus[axis],
+                    low = (float)(nucleus[axis] - (double)high);
+        const float above = places[0] - high, below = places[3 * run->pitch] - low;
+        way[axis] = (double)(above + below);
+    }
+}
+
 /* What nuclei add to the potential and the field at a point, atomic units. */
-static void add_nuclei(const ley_wavefunction_arrays *a, const double place[3], double values[4])
+static void add_nuclei(const ley_wavefunction_arrays *a, const esp_run *run, size_t point, double values[4])
 {
     for (int64_t i = 0; i < a->nuclei; i++) {
-        const double *at = a->positions_bohr + 3 * i, x = place[0] - at[0], y = place[1] - at[1], z = place[2] - at[2];
-        const double r2 = x * x + y * y + z * z, r = fmax(sqrt(r2), ESP_R_MIN_BOHR), value = a->charges[i] / r,
-                     slope = r > ESP_R_MIN_BOHR ? value / r2 : 0;
+        double way[3];
+        way_from(a->positions_bohr + 3 * i, run, point, way);
+        const double r2 = way[0] * way[0] + way[1] * way[1] + way[2] * way[2], r = fmax(sqrt(r2), ESP_R_MIN_BOHR),
+                     value = a->charges[i] / r, slope = r > ESP_R_MIN_BOHR ? value / r2 : 0;
         values[0] += value;
-        values[1] += slope * x;
-        values[2] += slope * y;
-        values[3] += slope * z;
+        for (int axis = 0; axis < 3; axis++)
+            values[1 + axis] += slope * way[axis];
     }
 }
 
@@ -235,7 +247,7 @@ static void store(void *context, size_t first, size_t last)
         wavefunction_place(&s->points, (int64_t)i, place);
         const bool is_far = far_away_values(&task->charges.far_away, place, values);
         if (!is_far)
-            add_nuclei(&task->wavefunction->arrays, place, values);
+            add_nuclei(&task->wavefunction->arrays, s->run, i, values);
         for (size_t v = 0; v < task->values; v++) {
             const double electrons = is_far ? 0 : esp_run_value(s->run, (int)v, (int64_t)i),
                          value = (v == 0 ? task->unit : task->field_unit) * (values[v] + electrons);
@@ -292,10 +304,8 @@ static ley_status finish(void *context, ley_error *error)
 static void terms(const void *context, reference_terms *t)
 {
     const wavefunction_task *task = context;
-    *t = (reference_terms){.law = &law_esp,
-                           .constant = task->unit,
-                           .atoms = task->wavefunction->atoms,
-                           .quantity = task->quantities};
+    *t = (reference_terms){
+        .law = &law_esp, .constant = task->unit, .atoms = task->wavefunction->atoms, .quantity = task->quantities};
 }
 
 static void terms_at(const void *context, int64_t number, reference_terms *t)

@@ -2,9 +2,9 @@
  * vector that has points of both kinds, in the second launch. So there are random charges with
  * every coefficient, whose values are those of the formula in hermite.cl, term by term in double
  * precision, with Boys' function by its series. */
-#include "verify/self_test.h"
+#include "methods/wavefunction/esp_self_test.h"
 #include "error.h"
-#include "methods/wavefunction/esp.h"
+#include "verify/self_test.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -48,10 +48,10 @@ static ley_status make_charges(int l, hermite_class *c, ley_error *error)
 static void boys_of(int most, double t, double f[MOST_N])
 {
     for (int n = 0; n <= most; n++) {
-        double far = 0.5 * sqrt(M_PI / fmax(t, 1));
+        double far = 1 / sqrt(fmax(t, 1));
         for (int k = 1; k <= n; k++)
             far *= (k - 0.5) / t;
-        f[n] = t < series_t ? boys_function(n, t) : far;
+        f[n] = t < series_t ? M_2_SQRTPI * boys_function(n, t) : far;
     }
 }
 
@@ -69,9 +69,9 @@ static void add_monomial(const int powers[3], const double x[3], const double f[
     absolute[0] += fabs(f[0] * value);
     for (int axis = 0; axis < 3; axis++) {
         const int *n = powers, a = (axis + 1) % 3, b = (axis + 2) % 3;
-        const double steeper = 2 * root * f[1] * x[axis] * value,
-                     slope = root * f[0] * c * n[axis] * power(x[axis], n[axis] - 1) * power(x[a], n[a]) *
-                             power(x[b], n[b]);
+        const double steeper = 2 * root * f[1] * x[axis] * value, slope = root * f[0] * c * n[axis] *
+                                                                          power(x[axis], n[axis] - 1) *
+                                                                          power(x[a], n[a]) * power(x[b], n[b]);
         sums[1 + axis] += steeper - slope;
         absolute[1 + axis] += fabs(steeper) + fabs(slope);
     }

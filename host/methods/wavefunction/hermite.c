@@ -160,7 +160,7 @@ static product product_of(const making *m, const pair_of *pair)
     product made = {.a = &m->e->gaussians[pair->a], .b = &m->e->gaussians[pair->b]};
     made.p = made.a->exponent + made.b->exponent;
     made.l = made.a->l + made.b->l;
-    made.factor = -(pair->a == pair->b ? 1 : 2) * 2 * M_PI / made.p * exp(-decay_of(made.a, made.b));
+    made.factor = -(pair->a == pair->b ? 1 : 2) * pow(M_PI, 1.5) / made.p * exp(-decay_of(made.a, made.b));
     for (int axis = 0; axis < 3; axis++) {
         const double a = made.a->centre[axis], b = made.b->centre[axis], root = sqrt(made.p);
         made.centre[axis] = (made.a->exponent * a + made.b->exponent * b) / made.p;
@@ -210,8 +210,7 @@ static void fill_hermites(const making *m, const product *p, hermites h)
     for (int i = 0; i < left.count; i++)
         for (int j = 0; j < right.count; j++) {
             const int *a = left.powers[i], *b = right.powers[j], degree = a[0] + a[1] + a[2] + b[0] + b[1] + b[2];
-            add_monomials(p, a, b,
-                          density_of(m, left.at[i], right.at[j]) * p->factor * pow(p->p, -0.5 * degree), h);
+            add_monomials(p, a, b, density_of(m, left.at[i], right.at[j]) * p->factor * pow(p->p, -0.5 * degree), h);
         }
 }
 
@@ -283,8 +282,7 @@ static void add_moments(const product *p, hermites h, far_away *to)
                 for (int i = t; i < FAR_POWERS && h[t][u][v] != 0; i++)
                     for (int j = u; i + j < FAR_POWERS; j++)
                         for (int k = v; i + j + k < FAR_POWERS; k++)
-                            to->moments[i][j][k] +=
-                                0.5 * sqrt(M_PI / p->p) * h[t][u][v] * m[0][i][t] * m[1][j][u] * m[2][k][v];
+                            to->moments[i][j][k] += h[t][u][v] / sqrt(p->p) * m[0][i][t] * m[1][j][u] * m[2][k][v];
 }
 
 static void make_pair(const making *m, size_t i, far_away *moments)

@@ -6,7 +6,9 @@
  *
  *     V(r) = sum over n <= L of F_n(t) sum over i + j + k <= n of C_nijk x^i y^j z^k
  *
- * where L is the sum of the Gaussians' degrees. The density matrix is contracted once, into C. */
+ * where L is the sum of the Gaussians' degrees, and F_n is 2/sqrt(pi) times Boys' function, so that
+ * far away F_0 is 1/sqrt(t) without a factor that floats round, the same one for all electrons. The
+ * density matrix is contracted once, into C. */
 #ifndef LEY_WAVEFUNCTION_HERMITE_H
 #define LEY_WAVEFUNCTION_HERMITE_H
 
@@ -29,8 +31,8 @@ typedef struct hermite_class {
 
 typedef struct hermite_charges {
     hermite_class classes[HERMITE_CLASSES]; /* by L */
-    double left_out; /* what pairs that are left out add up to at most, anywhere, in hartree/e; of fields in
-                        hartree/(e bohr) */
+    double left_out;   /* what pairs that are left out add up to at most, anywhere, in hartree/e; of fields in
+                          hartree/(e bohr) */
     far_away far_away; /* of all pairs, and the nuclei */
 } hermite_charges;
 

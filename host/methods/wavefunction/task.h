@@ -53,19 +53,6 @@ ley_status wavefunction_task_create(const ley_wavefunction *wavefunction, const 
                                     ley_error *error);
 void wavefunction_task_end(void *task);
 
-/* The place of a point of a job's maps or list in bohr, counted from the first of a slab. */
-typedef struct slab_points {
-    const wavefunction_task *task;
-    int64_t first;
-} slab_points;
-void wavefunction_place(const void *slab_points, int64_t i, double place[3]);
-
-/* The planes of all values for somebody who fills them; those that were taken are given back. */
-ley_status wavefunction_take_planes(const wavefunction_task *task, slab piece, float **planes, size_t *taken,
-                                    ley_error *error);
-ley_status wavefunction_give_planes(const wavefunction_task *task, slab piece, float **planes, size_t taken,
-                                    bool is_done, ley_error *error);
-
 /* Between these two all that kernels read is there. */
 ley_status wavefunction_task_prepare(wavefunction_task *task, ley_error *error);
 void wavefunction_task_release(wavefunction_task *task);

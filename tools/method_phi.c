@@ -3,8 +3,8 @@
 #include "registry.h"
 #include "wavefunction_maps.h"
 
-const method_row esp_row = {
-    .option = {.name = "esp"},
+const method_row phi_row = {
+    .option = {.name = "phi"},
     .title = "one-electron integrals and nuclei",
     .command = &esp_command,
     .is_usual = true,
