@@ -269,8 +269,9 @@ static void values_A(const reference_terms *terms, size_t n, const double (*poin
 
 static reference_value value_A(const reference_terms *terms, const double point_A[3])
 {
+    const double places[1][3] = {{point_A[0], point_A[1], point_A[2]}};
     reference_value made;
-    values_A(terms, 1, (const double(*)[3])point_A, &made);
+    values_A(terms, 1, places, &made);
     return made;
 }
 

@@ -61,9 +61,9 @@ typedef double derivatives[ORDER + 2][ORDER + 2][ORDER + 2];
 static void derive(const double way[3], double r2, derivatives d)
 {
     enum { N = ORDER + 1 };
-    double start[N + 1];
-    for (int n = 0; n <= N; n++)
-        start[n] = n == 0 ? 1 / sqrt(r2) : -start[n - 1] * (2 * n - 1) / r2;
+    double start[N + 1] = {1 / sqrt(r2)};
+    for (int n = 1; n <= N; n++)
+        start[n] = -start[n - 1] * (2 * n - 1) / r2;
     memset(d, 0, sizeof(derivatives));
     for (int n = N; n >= 0; n--) /* d holds those of n + 1, and then of n: higher powers first */
         for (int t = N - n; t >= 0; t--)

@@ -256,9 +256,9 @@ typedef double axis_moments[FAR_POWERS][FAR_POWERS]; /* [i][t] */
 
 static void fill_moments(double way, double p, axis_moments made)
 {
-    double means[FAR_POWERS];
-    for (int i = 0; i < FAR_POWERS; i++)
-        means[i] = i == 0 ? 1 : way * means[i - 1] + (i > 1 ? (i - 1) / (2 * p) * means[i - 2] : 0);
+    double means[FAR_POWERS] = {1, way};
+    for (int i = 2; i < FAR_POWERS; i++)
+        means[i] = way * means[i - 1] + (i - 1) / (2 * p) * means[i - 2];
     for (int i = 0; i < FAR_POWERS; i++)
         for (int t = 0; t <= i; t++)
             made[i][t] = t == 0 ? means[i] : tgamma(i + 1) / tgamma(i - t + 1) * pow(p, -0.5 * t) * means[i - t];
