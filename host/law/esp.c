@@ -14,34 +14,43 @@
 #include <math.h>
 #include <string.h>
 
-enum { NODES = 20, POWERS = LEY_MOST_MOMENTUM + 1, MOST_POINTS = 16 };
+enum {
+    FEW_NODES = 14,
+    NODES = 20,
+    MOST_OF_FEW = 2 /* the degree of a pair */,
+    POWERS = LEY_MOST_MOMENTUM + 1,
+    MOST_POINTS = 16
+};
 
 /* Pairs whose Gaussian product is no larger do not count: exp(-decay); nor what is left of the
  * integral where its Gaussian is exp(-reach). */
-static const double largest_decay = 37, reach = 32;
+static const double largest_decay = 30, reach_of_few = 30, reach_of_all = 33;
 
 /* ---- The rule -------------------------------------------------------------------------------- */
 
-/* Positive nodes of the rule of 2 NODES points on [-1, 1]; and its weights times exp(-reach
+/* Positive nodes of the rule of twice as many points on [-1, 1]; and its weights times exp(-reach
  * s^2). */
 typedef struct rule {
+    int count;
+    double reach;
     double s[NODES], weight[NODES], far[NODES];
 } rule;
 
-static rule make_rule(void)
+static rule make_rule(int count, double reach)
 {
-    enum { N = 2 * NODES, STEPS = 8 };
-    rule made;
-    for (int k = 0; k < NODES; k++) {
-        double x = cos(M_PI * (k + 0.75) / (N + 0.5)), slope = 1;
+    enum { STEPS = 8 };
+    const int points = 2 * count;
+    rule made = {.count = count, .reach = reach};
+    for (int k = 0; k < count; k++) {
+        double x = cos(M_PI * (k + 0.75) / (points + 0.5)), slope = 1;
         for (int step = 0; step < STEPS; step++) { /* Newton's, on Legendre's polynomial */
             double last = 1, value = x;
-            for (int n = 2; n <= N; n++) {
+            for (int n = 2; n <= points; n++) {
                 const double next = ((2 * n - 1) * x * value - (n - 1) * last) / n;
                 last = value;
                 value = next;
             }
-            slope = N * (x * value - last) / (x * x - 1);
+            slope = points * (x * value - last) / (x * x - 1);
             x -= value / slope;
         }
         made.s[k] = x;
@@ -141,10 +150,10 @@ static void add_primitives(const shell_pair *s, const rule *r, double a, double 
         centre[k] = (a * s->at_a[k] + b * s->at_b[k]) / p;
         t += p * (centre[k] - at[k]) * (centre[k] - at[k]);
     }
-    const double most_s = t > reach ? sqrt(reach / t) : 1;
-    for (int node = 0; node < NODES; node++) {
+    const double most_s = t > r->reach ? sqrt(r->reach / t) : 1;
+    for (int node = 0; node < r->count; node++) {
         const double y = most_s * r->s[node], s2 = y * y,
-                     weight = most_s * (t > reach ? r->far[node] : r->weight[node] * exp(-t * s2));
+                     weight = most_s * (t > r->reach ? r->far[node] : r->weight[node] * exp(-t * s2));
         means x[3], slopes;
         for (int k = 0; k < 3; k++) {
             const double middle = centre[k] + s2 * (at[k] - centre[k]);
@@ -167,7 +176,7 @@ static void add_primitives(const shell_pair *s, const rule *r, double a, double 
 /* Values less what electrons add to them, and squares. */
 typedef struct sums {
     const wavefunction_quantity *q;
-    rule rule;
+    rule few, rule; /* for pairs of low degrees, and for others */
     size_t n;
     const double (*point)[3];
     reference_value *values;
@@ -189,7 +198,8 @@ static void add_shells(const sums *to, shell_pair *s)
                                   from->coefficients[j] * basis_radial_norm(a, s->a->l) * basis_radial_norm(b, s->b->l);
             for (size_t k = 0; k < to->n; k++) {
                 double value, length;
-                add_primitives(s, &to->rule, a, b, factor, to->q->derivative, to->point[k], &value, &length);
+                add_primitives(s, s->a->l + s->b->l <= MOST_OF_FEW ? &to->few : &to->rule, a, b, factor,
+                               to->q->derivative, to->point[k], &value, &length);
                 to->values[k].value += to->q->derivative > 0 ? value : -value;
                 to->values[k].absolute += length * length;
             }
@@ -240,7 +250,7 @@ static void sum_some(const sums *to)
 
 void esp_values(const wavefunction_quantity *q, size_t n, const double (*point)[3], reference_value *values)
 {
-    sums to = {.q = q, .rule = make_rule()};
+    sums to = {.q = q, .few = make_rule(FEW_NODES, reach_of_few), .rule = make_rule(NODES, reach_of_all)};
     for (size_t first = 0; first < n; first += to.n) {
         to.n = n - first < MOST_POINTS ? n - first : MOST_POINTS;
         to.point = point + first;
