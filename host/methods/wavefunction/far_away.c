@@ -34,7 +34,7 @@ static double highest_of(far_moments m)
     for (int i = 0; i <= ORDER; i++)
         for (int j = 0; i + j <= ORDER; j++) {
             const int k = ORDER - i - j;
-            sum += fabs(m[i][j][k]) * tgamma(ORDER + 1) / (tgamma(i + 1) * tgamma(j + 1) * tgamma(k + 1));
+            sum += fabs(m[i][j][k]) * factorial_of(ORDER) / (factorial_of(i) * factorial_of(j) * factorial_of(k));
         }
     return sum;
 }
@@ -91,7 +91,7 @@ bool far_away_values(const far_away *from, const double point[3], double values[
         for (int j = 0; i + j <= ORDER; j++)
             for (int k = 0; i + j + k <= ORDER; k++) {
                 const double factor = ((i + j + k) % 2 == 0 ? 1 : -1) * from->moments[i][j][k] /
-                                      (tgamma(i + 1) * tgamma(j + 1) * tgamma(k + 1));
+                                      (factorial_of(i) * factorial_of(j) * factorial_of(k));
                 values[0] += factor * d[i][j][k];
                 values[1] -= factor * d[i + 1][j][k];
                 values[2] -= factor * d[i][j + 1][k];

@@ -17,6 +17,14 @@ typedef struct far_away {
     double reach; /* from where on the moments alone are right: by 1e-10 hartree/e */
 } far_away;
 
+static inline double factorial_of(int n)
+{
+    double made = 1;
+    for (int i = 2; i <= n; i++)
+        made *= i;
+    return made;
+}
+
 /* About the centre of the nuclei, without moments. */
 far_away far_away_begin(const ley_wavefunction *wavefunction);
 

@@ -246,7 +246,7 @@ static double add_derivative(int t, int u, int v, double h, double *to)
     const int powers[3] = {t, u, v};
     double bound = fabs(h) / (t + u + v + 1);
     for (int axis = 0; axis < 3; axis++)
-        bound *= powers[axis] == 0 ? 1 : 1.09 * sqrt(ldexp(tgamma(powers[axis] + 1), powers[axis]));
+        bound *= powers[axis] == 0 ? 1 : 1.09 * sqrt(ldexp(factorial_of(powers[axis]), powers[axis]));
     return bound;
 }
 
@@ -256,12 +256,15 @@ typedef double axis_moments[FAR_POWERS][FAR_POWERS]; /* [i][t] */
 
 static void fill_moments(double way, double p, axis_moments made)
 {
+    const double root = sqrt(p);
     double means[FAR_POWERS] = {1, way};
     for (int i = 2; i < FAR_POWERS; i++)
         means[i] = way * means[i - 1] + (i - 1) / (2 * p) * means[i - 2];
-    for (int i = 0; i < FAR_POWERS; i++)
-        for (int t = 0; t <= i; t++)
-            made[i][t] = t == 0 ? means[i] : tgamma(i + 1) / tgamma(i - t + 1) * pow(p, -0.5 * t) * means[i - t];
+    for (int i = 0; i < FAR_POWERS; i++) {
+        double factor = 1;
+        for (int t = 0; t <= i; t++, factor *= (i + 1 - t) / root)
+            made[i][t] = factor * means[i - t];
+    }
 }
 
 /* What a pair adds to the moments of the molecule, from the coefficients of derivatives of F_0. */
