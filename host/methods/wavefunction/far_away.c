@@ -4,7 +4,7 @@
 #include <string.h>
 
 enum { ORDER = FAR_POWERS - 1 };
-static const double least_left_out = 1e-10;
+static const double most_left_out = 1e-9;
 
 far_away far_away_begin(const ley_wavefunction *w)
 {
@@ -52,7 +52,7 @@ void far_away_finish(const ley_wavefunction *w, far_away *made)
         add_nucleus(w->arrays.charges[i], way, made->moments);
     }
     const double next = 2 * highest_of(made->moments) * fmax(made->extent, 1);
-    made->reach = fmax(fmax(made->beyond, 2 * made->extent) + 1, pow(next / least_left_out, 1.0 / (ORDER + 2)));
+    made->reach = fmax(fmax(made->beyond, 2 * made->extent) + 1, pow(next / most_left_out, 1.0 / (ORDER + 2)));
 }
 
 /* Derivatives of 1/R by x, y and z: McMurchie and Davidson's recurrence, from those by R^2. */
