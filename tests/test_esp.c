@@ -213,6 +213,38 @@ static void test_each_function(void **state)
     }
 }
 
+/* Multipoles are right from where on they are taken. */
+static void test_multipoles(void **state)
+{
+    static const double ways[][3] = {{1.02, 0, 0}, {0, -0.8, 0.7}, {-0.7, 0.6, -0.6}, {3, 2, 1}};
+    ley_wavefunction *w = NULL;
+    ley_error error = {0};
+    expansion e;
+    hermite_charges charges;
+    assert_ok(some_wavefunction(6, 2, 6, 12, &w, &error));
+    assert_ok(expansion_create(w, &e, &error));
+    double *weights = weights_of(w), values[VALUES];
+    assert_ok(hermite_create(&e, weights, true, 0, &charges, &error));
+    const far_away *from = &charges.far_away;
+    assert_true(from->reach > 20 && from->reach < 80);
+    for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
+        double at[3];
+        for (int axis = 0; axis < 3; axis++)
+            at[axis] = from->centre[axis] + from->reach * ways[i][axis];
+        assert_true(far_away_values(from, at, values));
+        for (int d = 0; d < VALUES; d++) {
+            const reference_value right = right_of(w, weights, d, at);
+            if (!(fabs(values[d] - right.value) <= 1e-9 + 1e-9 * right.absolute))
+                fail_msg("value %d, way %zu: %g, not %g", d, i, values[d], right.value);
+        }
+    }
+    assert_false(far_away_values(from, from->centre, values));
+    hermite_destroy(&charges);
+    expansion_destroy(&e);
+    free(weights);
+    ley_wavefunction_destroy(w);
+}
+
 /* What is left out, and what that is said to be at most. */
 static void test_screening(void **state)
 {
@@ -537,6 +569,6 @@ int main(void)
 {
     verification_time_replace(1e9);
     const int failed = RUN_GROUP(SUPPORT_GROUP(.name = "laws"), test_against_pyscf, test_against_spheres, test_slopes,
-                                 test_boys, test_each_function, test_screening);
+                                 test_boys, test_each_function, test_multipoles, test_screening);
     return failed + support_on_each_device(run_on);
 }
