@@ -238,6 +238,7 @@ static char *comment_of(const wavefunction_job *job)
     comment_begin(&comment);
     fprintf(comment.stream, "method: %s\n", run->method->title);
     put_name(comment.stream, "wavefunction: ", base_name(run->arguments->operand));
+    fputc('\n', comment.stream);
     put_units_of(comment.stream, &job->problem.request);
     put_work(comment.stream, run->values, run->report);
     return comment_end(&comment);
