@@ -55,7 +55,7 @@ static void test_against_pyscf(void **state)
              points++)
             for (int d = 0; d < VALUES; d++) {
                 const reference_value found = right_of(w, weights, d, at);
-                if (!(fabs(found.value - right[d]) <= 2e-8 * found.absolute))
+                if (!(fabs(found.value - right[d]) <= 2e-10 * found.absolute))
                     fail_msg("%s: value %d of point %d is %.12g, not %.12g", names[i], d, points, found.value,
                              right[d]);
             }
@@ -236,7 +236,7 @@ static void test_multipoles(void **state)
         assert_true(far_away_values(from, at, values));
         for (int d = 0; d < VALUES; d++) {
             const reference_value right = right_of(w, weights, d, at);
-            if (!(fabs(values[d] - right.value) <= 1e-9 + 1e-9 * right.absolute))
+            if (!(fabs(values[d] - right.value) <= 1e-9 + 1e-12 * right.absolute))
                 fail_msg("value %d, way %zu: %g, not %g", d, i, values[d], right.value);
         }
     }
