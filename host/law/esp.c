@@ -108,8 +108,8 @@ static rules make_rules(void)
     return made;
 }
 
-/* With derivatives the polynomial has one more degree in s^2; so many nodes are right for 4 count - 1
- * in s. */
+/* With derivatives the polynomial has one more degree in s^2; so many nodes are right for
+ * 4 count - 1 in s. */
 static const rule *rule_of(const rules *all, int degree, double t)
 {
     if (t > far_t + far_t_more * degree)
