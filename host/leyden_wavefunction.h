@@ -1,5 +1,5 @@
-/* leyden: wavefunctions: molecular orbitals and electron densities. leyden.h, which has the
- * conventions, includes this; docs/orbitals.md has the formulas. */
+/* leyden: wavefunctions: molecular orbitals, electron densities and potentials. leyden.h, which has
+ * the conventions, includes this; docs/orbitals.md has the formulas. */
 #ifndef LEYDEN_H
 #include "leyden.h"
 #elif !defined(LEYDEN_WAVEFUNCTION_H)
@@ -101,6 +101,7 @@ typedef enum ley_wavefunction_kind {
     LEY_ORBITALS,     /* psi_i, each by itself: bohr^-3/2 */
     LEY_DENSITY,      /* rho = sum over i of n_i psi_i^2: bohr^-3 */
     LEY_SPIN_DENSITY, /* the same of alpha less beta */
+    LEY_POTENTIAL,    /* of the nuclei and the electrons: sum_A Z_A/|r - R_A| - int rho(r')/|r - r'| dr' */
     LEY_WAVEFUNCTION_KINDS
 } ley_wavefunction_kind;
 
@@ -115,12 +116,18 @@ LEY_API void ley_wavefunction_options_default(ley_wavefunction_options *options)
 
 /* What is wanted, and where it goes. Values have a number: of LEY_ORBITALS that of the orbital in
  * the list; of densities 0 is the density, then, where they are asked for, come its derivatives
- * along x, y and z (bohr^-4), and its Laplacian (bohr^-5) last. */
+ * along x, y and z (bohr^-4), and its Laplacian (bohr^-5) last; of LEY_POTENTIAL 0 is the
+ * potential, then come the components of the field E = -grad V along x, y and z, where it is asked
+ * for: in hartree/e and hartree/(e bohr), or in other units and these per A. Nearer to a nucleus
+ * than 0.001 bohr the distance counts as that, and the nucleus has no field. */
 typedef struct ley_wavefunction_request {
     ley_wavefunction_kind kind;
     const int64_t *orbitals; /* of LEY_ORBITALS, from 0 */
     size_t orbital_count;
     bool gradient, laplacian; /* of densities */
+    bool field;               /* of LEY_POTENTIAL, and: */
+    const char *units;        /* "hartree/e", "kT/e", "V", "kcal/mol/e", "kJ/mol/e"; NULL: hartree/e */
+    double temperature_K;     /* of kT/e; 0: 298.15 */
     ley_map *const *maps;     /* one for each value, of one grid; or NULL, and: */
     int64_t points;           /* so many points */
     const double *point_A;    /* [points][3] */

@@ -1,5 +1,5 @@
-/* leyden orbital and leyden density: what they say, the files of several orbitals and derivatives,
- * and what is refused. */
+/* leyden orbital, leyden density and leyden esp: what they say, the files of several orbitals and
+ * derivatives, and what is refused. */
 #include "cli_support.h"
 
 #include "some_wavefunction.h"
@@ -96,6 +96,34 @@ static void test_densities(void **state)
     ley_map_destroy(spin);
 }
 
+static void test_potentials(void **state)
+{
+    size_t size;
+    cli_run(0, "method: phi, one-electron integrals and nuclei; ", NULL,
+            "esp w.npz -o out/v.cube --field --spacing 0.6");
+    cli_expect(0, "written: out/v.cube, out/v_Ex.cube, out/v_Ey.cube, out/v_Ez.cube, ", NULL);
+    char *text = cli_read("out/v.cube", &size);
+    assert_has(text, "POTENTIAL (hartree/e)");
+    free(text);
+    text = cli_read("out/v_Ez.cube", &size);
+    assert_has(text, "FIELD, ALONG Z (hartree/e/bohr)");
+    free(text);
+    cli_run(0, NULL, NULL, "esp w.npz -o out/volt.dx --units V --like out/v.cube");
+    ley_map *hartree = cli_read_map("out/v.cube"), *volt = cli_read_map("out/volt.dx");
+    for (int64_t i = 0; i < ley_grid_points(ley_map_grid(hartree)); i += 7) {
+        const double v = (double)ley_map_read_values(volt)[i];
+        assert_true(fabs(v - 27.211386 * (double)ley_map_read_values(hartree)[i]) <= 2e-5 * fabs(v) + 1e-7);
+    }
+    ley_map_destroy(hartree);
+    ley_map_destroy(volt);
+    cli_write("points.xyz", "0 0 1\n1 2 3\n", 12);
+    cli_run(0, "points: 2 of points.xyz\n", NULL, "esp w.npz -o out/v.csv --points points.xyz --field");
+    text = cli_read("out/v.csv", &size);
+    assert_has(text, "units: hartree/e, of the field hartree/(e bohr)");
+    assert_has(text, ",ex,ey,ez");
+    free(text);
+}
+
 static void test_failures(void **state)
 {
     static const cli_failing cases[] = {
@@ -110,6 +138,9 @@ static void test_failures(void **state)
         {"density twice.npz -o out/a.cube --spin --sum double --any-norm", 1, "orbitals are summed in floats"},
         {"density w.npz -o out/a.cube --like a.dx --spacing 1", 1, "--like and --spacing exclude each other"},
         {"density w.npz -o out/a.cube --glen 5,5,5", 1, "--glen needs --dims"},
+        {"esp w.npz -o out/a.cube --units furlong", 1, "--units"},
+        {"esp w.npz -o out/a.cube --points none.xyz", 1, "'out/a.cube' must end in .csv or .npy"},
+        {"esp w.npz -o out/a.csv --points ion.pqr --spacing 1", 1, "--points and --spacing exclude each other"},
         {"density w.npz -o w.npz", 1, "'w.npz' must end in "},
     };
     CLI_CHECK_FAILURES(cases);
@@ -154,5 +185,5 @@ int main(void)
 {
     support_pocl_alone("pthread pthread");
     return RUN_GROUP(SUPPORT_GROUP(.name = "tests", .begin = begin, .each = cli_empty), test_one_orbital,
-                     test_several_orbitals, test_densities, test_failures, test_two_devices);
+                     test_several_orbitals, test_densities, test_potentials, test_failures, test_two_devices);
 }

@@ -1,5 +1,5 @@
-/* What `leyden orbital` and `leyden density` share: a wavefunction's values on a grid, and the
- * files of their maps. */
+/* What `leyden orbital`, `leyden density` and `leyden esp` share: a wavefunction's values on a
+ * grid, and the files of their maps. */
 #ifndef LEYDEN_WAVEFUNCTION_MAPS_H
 #define LEYDEN_WAVEFUNCTION_MAPS_H
 
@@ -10,18 +10,22 @@ typedef struct wavefunction_values {
     ley_grid_options grid;
     ley_wavefunction_options sum;
     bool together, is_spin, gradient, laplacian, any_norm;
+    bool is_potential, field; /* of leyden esp, as what follows */
+    const char *points, *units;
+    double temperature_K;
 } wavefunction_values;
 
-/* What the methods of both are given. */
+/* What their methods are given. */
 typedef struct wavefunction_problem {
     const wavefunction_values *values;
     ley_wavefunction *wavefunction;
     ley_wavefunction_request request;
     ley_map **maps;
     int64_t *orbitals;
+    ley_points *points; /* in place of maps; or NULL */
 } wavefunction_problem;
 
-/* Rows that both have. */
+/* Rows that all of them have. */
 #define OPTION_OF_WAVEFUNCTION_GRID(name) OPTION_OF(ley_grid_options, name, wavefunction_values, grid)
 #define WAVEFUNCTION_ROWS \
     {OPTION_OF_WAVEFUNCTION_GRID("spacing")}, {OPTION_OF_WAVEFUNCTION_GRID("dims")}, \
