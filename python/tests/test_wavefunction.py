@@ -1,7 +1,9 @@
 """Wavefunctions: arrays, values, archives, and objects and files of other programs."""
+import os
 import pickle
 import sys
 import types
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -130,6 +132,26 @@ def test_on_grids(arrays, wavefunction, engine, tmp_path):
     homo.save(tmp_path / "a.dx")
     head = (tmp_path / "a.dx").read_text().split("object 1")[0]
     assert "method: sums of contracted Gaussians\n# atoms: 3\n# units: bohr^-3/2\n# device: " in head and "None" not in head
+
+
+@pytest.mark.skipif("LEYDEN_SOURCES" not in os.environ, reason="LEYDEN_SOURCES does not name the sources")
+def test_potential(engine):
+    """Against pyscf's integrals: x, y, z in bohr, V, and E."""
+    data = Path(os.environ["LEYDEN_SOURCES"]) / "tests" / "data"
+    wavefunction = leyden.Wavefunction(data / "esp_pure.npz", any_norm=True)
+    table = np.loadtxt(data / "esp_pure.txt")
+    at, right, slopes = table[:, :3] * BOHR, table[:, 3], table[:, 4:7]
+    same(wavefunction.potential(points=at, engine=engine), right, 1e-5)
+    made = wavefunction.potential(points=at, field=True, units="V", engine=engine)
+    same(made.potential, right * 27.211386, 1e-5)
+    same(made.field, slopes * 27.211386 / BOHR, 1e-5)
+    grid = leyden.Grid((-1, 0, 1), spacing=0.5, n=(5, 4, 3))
+    whole = wavefunction.potential(grid, field=True, units="kT/e", temperature=310, engine=engine)
+    here = wavefunction.potential(points=grid.points(), units="kT/e", temperature=310, engine=engine)
+    same(whole.potential.values.ravel(), here, 1e-5)
+    assert whole.potential.units == "kT/e" and len(whole.field) == 3 and whole.field[0].shape == (3, 4, 5)
+    with pytest.raises(leyden.UsageError, match="units"):
+        wavefunction.potential(grid, units="eV", engine=engine)
 
 
 @pytest.mark.parametrize("arguments, words", [

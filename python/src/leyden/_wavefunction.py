@@ -1,4 +1,4 @@
-"""Wavefunctions: molecular orbitals and electron densities, on grids and at points."""
+"""Wavefunctions: molecular orbitals, electron densities and potentials, on grids and at points."""
 from __future__ import annotations
 
 import contextlib
@@ -15,7 +15,8 @@ from ._atoms import Atoms, positions_of
 from ._c import ffi, lib
 from ._compute import ProgressArgument, call_by, run_job
 from ._engine import Engine, EngineArgument
-from ._errors import FileError, InputError, Status, UsageError, WavefunctionWarning, file_name, switch_of
+from ._errors import (FileError, InputError, Status, UsageError, WavefunctionWarning, encoded, file_name, number_of,
+                      switch_of)
 from ._grid import Grid, grid_of
 from ._guesses import OF_WAVEFUNCTION, Guessed
 from ._maps import Map, make_map
@@ -54,6 +55,14 @@ class Density(NamedTuple):
     density: Any
     gradient: Any
     laplacian: Any
+
+
+class Potential(NamedTuple):
+    """A potential and its field, which `Wavefunction.potential()` is asked for: Maps, three of the field; or arrays of values
+    at points, (n,), the field's (n, 3)."""
+
+    potential: Any
+    field: Any
 
 
 # ---- Arrays --------------------------------------------------------------------------------------
@@ -166,7 +175,7 @@ class _Values:
 
         own_engine = options.take_engine(engine)
         if options.is_for_host:
-            raise UsageError("engine: devices compute orbitals and densities, the host alone does not: engine=\"cpu\" names the "
+            raise UsageError("engine: devices compute orbitals, densities and potentials, the host alone does not: engine=\"cpu\" names the "
                              "processor as one")
         self._make_room()
         report = call_by(work, own_engine, watcher)
@@ -563,6 +572,54 @@ class Wavefunction(Guessed):
             return values[0]
         along = None if not has_gradient else tuple(values[1:4]) if isinstance(values, list) else values[1:4].T.copy()
         return Density(values[0], along, values[-1] if has_laplacian else None)
+
+    @overload
+    def potential(self, grid: GridArgument = None, *, points: None = None, field: Literal[False] = False, units: str = "hartree/e",
+                  temperature: float = 298.15, spacing: Optional[float] = None, padding: Optional[float] = None,
+                  plan: PlanArgument = None, engine: EngineArgument = None, progress: ProgressArgument = None,
+                  **given: Unpack[OrbitalKeywords]) -> Map: ...
+
+    @overload
+    def potential(self, *, points: ArrayLike, field: Literal[False] = False, units: str = "hartree/e",
+                  temperature: float = 298.15, plan: PlanArgument = None, engine: EngineArgument = None,
+                  progress: ProgressArgument = None, **given: Unpack[OrbitalKeywords]) -> np.ndarray: ...
+
+    @overload
+    def potential(self, grid: GridArgument = None, *, points: Any = None, field: bool = False, units: str = "hartree/e",
+                  temperature: float = 298.15, spacing: Optional[float] = None, padding: Optional[float] = None,
+                  plan: PlanArgument = None, engine: EngineArgument = None, progress: ProgressArgument = None,
+                  **given: Unpack[OrbitalKeywords]) -> Any: ...
+
+    @with_parameters("ley_wavefunction_options", "ley_grid_options", "ley_run_options")
+    def potential(self, grid: GridArgument = None, *, points: Any = None, field: bool = False, units: str = "hartree/e",
+                  temperature: float = 298.15, spacing: Optional[float] = None, padding: Optional[float] = None,
+                  plan: PlanArgument = None, engine: EngineArgument = None, progress: ProgressArgument = None,
+                  **given: Unpack[OrbitalKeywords]) -> Any:
+        """The electrostatic potential of nuclei and electrons, on a grid or at points, by exact integrals:
+
+            V(r) = sum over nuclei of Z_A / |r - R_A| - int rho(r') / |r - r'| dr'
+
+        Args:
+            field: the electric field -grad V, too: in hartree/(e bohr), or in other units per A.
+            units: "hartree/e", "kT/e", "V", "kcal/mol/e" or "kJ/mol/e".
+            temperature: of kT/e, in K.
+            grid, points, spacing, padding, plan, engine, progress: as of `orbital()`.
+            {parameters}
+
+        Returns: a Map, or an array (n,) of values at points; with the field a Potential, of Maps or arrays.
+
+        Errors: those of `orbital()`.
+        """
+        has_field = switch_of(field, "field")
+        more: Dict[str, Any] = {**given, "spacing": spacing, "padding": padding}
+        word = ffi.new("char[]", encoded(units, "units"))
+        request = ffi.new("ley_wavefunction_request *", {
+            "kind": lib.LEY_POTENTIAL, "field": has_field, "units": word, "temperature_K": number_of(temperature, "temperature")})
+        place = _place_of(self._pointer, grid, points, more)
+        values = _Values(self, request, place, more, [word]).compute(plan, engine, progress, more)
+        if not has_field:
+            return values[0]
+        return Potential(values[0], tuple(values[1:4]) if isinstance(values, list) else values[1:4].T.copy())
 
     def __reduce__(self) -> Any:
         return _again, (self.arrays, self.name, self.dialect)
