@@ -9,6 +9,7 @@
 #include "methods/wavefunction/build.h"
 #include "methods/wavefunction/list_build.h"
 #include "methods/wavefunction/task.h"
+#include "parallel.h"
 #include "plan/forecast.h"
 #include "schedule/job.h"
 #include "schedule/job_memory.h"
@@ -122,7 +123,7 @@ static ley_status make_wish(const void *context, const job_view *job, void **mad
                  .powers = task->e.most_l + 1,
                  .math = job->options->math,
                  .is_listed = task->is_listed,
-                 .has_derivatives = task->request.gradient || task->request.laplacian,
+                 .has_derivatives = task->has_gradient || task->request.laplacian,
                  .is_single = task->used_count == 1};
     *made = o;
     return LEY_OK;
@@ -296,13 +297,15 @@ static ley_status submit(void *state, int slot, slab piece, ley_error *error)
     return separable_run_begin(&s->slots[slot], piece.first, piece.count, s->task->job->cancelled, error);
 }
 
-/* The planes of all values for somebody who fills them; those that were taken are given back. */
+/* The planes of all values for somebody who fills them, each at its place; those that were taken are
+ * given back. */
 static ley_status take_planes(const wavefunction_task *task, slab piece, float **planes, size_t *taken,
                               ley_error *error)
 {
     ley_status status = LEY_OK;
     for (*taken = 0; *taken < task->values && status == LEY_OK; *taken += status == LEY_OK)
-        status = map_planes_take(task->maps[*taken], piece.first, piece.count, &planes[*taken], error);
+        status = map_planes_take(task->maps[*taken], piece.first, piece.count,
+                                 &planes[wavefunction_place(task, *taken)], error);
     return status;
 }
 
@@ -311,52 +314,86 @@ static ley_status give_planes(const wavefunction_task *task, slab piece, float *
 {
     ley_status first = LEY_OK;
     for (size_t i = 0; i < taken; i++) {
-        const ley_status status = map_planes_give(task->maps[i], piece.first, piece.count, planes[i], is_done,
-                                                  first == LEY_OK ? error : NULL);
+        const ley_status status =
+            map_planes_give(task->maps[i], piece.first, piece.count, planes[wavefunction_place(task, i)], is_done,
+                            first == LEY_OK ? error : NULL);
         first = first == LEY_OK ? status : first;
     }
     return first;
 }
 
-/* Waits, and stores a slab's values, in planes of maps or among those of a list. */
-static ley_status finish_list(list_run *run, const wavefunction_task *task, slab piece, float *const *planes,
-                              ley_error *error)
+/* Of a density; no more than is stored at most. */
+static float reduced_gradient(double rho, double x, double y, double z)
+{
+    const double size = fabs(rho), s = sqrt(x * x + y * y + z * z) / (2 * cbrt(3 * M_PI * M_PI) * size * cbrt(size));
+    return s < LEY_MOST_REDUCED_GRADIENT ? (float)s : LEY_MOST_REDUCED_GRADIENT;
+}
+
+/* Planes of sums, and behind them the one of what is made of these. */
+typedef struct reducing {
+    float *const *planes;
+    size_t sums;
+} reducing;
+
+static void reduce(void *context, size_t first, size_t last)
+{
+    const reducing *r = context;
+    float *const *p = r->planes;
+    for (size_t i = first; i < last; i++)
+        p[r->sums][i] = reduced_gradient((double)p[0][i], (double)p[1][i], (double)p[2][i], (double)p[3][i]);
+}
+
+static ley_status finish_list(list_run *run, const wavefunction_task *task, float *const *planes, ley_error *error)
 {
     const float *values = NULL;
-    const int64_t count = piece.count * plane_points(task);
     const ley_status status = list_run_finish(run, &values, error);
-    for (size_t v = 0; v < task->values && status == LEY_OK; v++)
-        for (int64_t i = 0; i < count; i++) {
-            const float value = values[(int64_t)v * run->pitch + i];
-            if (planes != NULL)
-                planes[v][i] = value;
-            else
-                task->request.values[(int64_t)v * task->request.points + piece.first + i] = (double)value;
-        }
+    for (size_t v = 0; v < task->sums && status == LEY_OK; v++)
+        memcpy(planes[v], values + (int64_t)v * run->pitch, (size_t)run->count * sizeof *values);
     return status;
 }
 
+/* Waits, and has a slab's sums, and what is made of them. */
+static ley_status finish_slab(wavefunction_state *s, int slot, float *const *planes, size_t points, ley_error *error)
+{
+    const ley_status status = s->is_listed ? finish_list(&s->list_slots[slot], s->task, planes, error)
+                                           : separable_run_finish(&s->slots[slot], planes, error);
+    if (status == LEY_OK && s->task->request.reduced_gradient)
+        parallel_ranges(points, reduce, &(reducing){planes, s->task->sums});
+    return status;
+}
+
+static void store_points(const wavefunction_task *task, slab piece, float *const *planes)
+{
+    for (size_t v = 0; v < task->values; v++)
+        for (int64_t i = 0; i < piece.count; i++)
+            task->request.values[(int64_t)v * task->request.points + piece.first + i] =
+                (double)planes[wavefunction_place(task, v)][i];
+}
+
+/* Sums that go to no map, as those at points, have room of their own. */
 static ley_status collect(void *state, int slot, slab piece, slab_times *times, ley_error *error)
 {
     wavefunction_state *s = state;
-    separable_run *run = &s->slots[slot];
-    list_run *list = &s->list_slots[slot];
+    const wavefunction_task *task = s->task;
+    const bool has_maps = task->request.maps != NULL;
+    const size_t count = task->sums + task->request.reduced_gradient, own = has_maps ? count - task->values : count,
+                 points = (size_t)(piece.count * plane_points(task)), bytes = own * points * sizeof(float);
+    float **planes = calloc(count, sizeof *planes), *room = malloc(bytes + 1);
     size_t taken = 0;
-    if (s->task->request.maps == NULL) {
-        const ley_status listed = finish_list(list, s->task, piece, NULL, error);
-        *times = list->command_sequence.times;
-        return listed;
-    }
-    float **planes = calloc(s->task->values, sizeof *planes);
-    if (planes == NULL)
-        return ley_fail_memory(error, s->task->values * sizeof *planes, "a slab");
-    ley_status status = take_planes(s->task, piece, planes, &taken, error);
+    ley_status status = planes == NULL || room == NULL ? ley_fail_memory(error, bytes, "a slab") : LEY_OK;
+    if (status == LEY_OK && has_maps)
+        status = take_planes(task, piece, planes, &taken, error);
+    for (size_t k = 0, used = 0; k < count && status == LEY_OK; k++)
+        if (planes[k] == NULL)
+            planes[k] = room + used++ * points;
     if (status == LEY_OK)
-        status =
-            s->is_listed ? finish_list(list, s->task, piece, planes, error) : separable_run_finish(run, planes, error);
-    *times = s->is_listed ? list->command_sequence.times : run->command_sequence.times;
-    const ley_status given = give_planes(s->task, piece, planes, taken, status == LEY_OK, error);
+        status = finish_slab(s, slot, planes, points, error);
+    if (status == LEY_OK && !has_maps)
+        store_points(task, piece, planes);
+    *times = s->is_listed ? s->list_slots[slot].command_sequence.times : s->slots[slot].command_sequence.times;
+    const ley_status given = give_planes(task, piece, planes, taken, status == LEY_OK, error);
     free(planes);
+    free(room);
     return status == LEY_OK ? given : status;
 }
 
@@ -371,7 +408,8 @@ static void drop(void *state, int slot)
 /* "ORBITAL 21", "DENSITY", "DENSITY, ALONG X", "SPIN DENSITY, LAPLACIAN". */
 static void name_map(const wavefunction_task *task, size_t value)
 {
-    static const char *const derivatives[] = {"", ", ALONG X", ", ALONG Y", ", ALONG Z", ", LAPLACIAN"};
+    static const char *const derivatives[] = {"",          ", ALONG X",   ", ALONG Y",
+                                              ", ALONG Z", ", LAPLACIAN", ", REDUCED GRADIENT"};
     const wavefunction_quantity *q = &task->quantities[value];
     char what[64];
     if (task->request.kind == LEY_ORBITALS)
@@ -380,7 +418,11 @@ static void name_map(const wavefunction_task *task, size_t value)
         snprintf(what, sizeof what, "%s%s", task->request.kind == LEY_SPIN_DENSITY ? "SPIN DENSITY" : "DENSITY",
                  derivatives[q->derivative]);
     map_set_what(task->maps[value], what, task->wavefunction->atoms, task->wavefunction->arrays.numbers);
-    map_name_units(task->maps[value], units[task->request.kind][q->derivative == 0 ? 0 : q->derivative == 4 ? 2 : 1]);
+    map_name_units(task->maps[value], q->derivative == WAVEFUNCTION_REDUCED
+                                          ? ""
+                                          : units[task->request.kind][q->derivative == 0   ? 0
+                                                                      : q->derivative == 4 ? 2
+                                                                                           : 1]);
 }
 
 static ley_status finish(void *context, ley_error *error)
