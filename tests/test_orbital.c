@@ -363,8 +363,7 @@ static void test_screening(void **state)
 
 enum { INTEGRATED = 6 };
 
-/* A wavefunction like another, whose orbitals are orthonormal by the overlaps of its functions: Gram
- * and Schmidt's. */
+/* A wavefunction like another, whose orbitals are orthonormal by the overlaps of its functions. */
 static ley_wavefunction *orthonormal_of(const ley_wavefunction *from)
 {
     const int64_t n = ley_wavefunction_functions(from);

@@ -1,5 +1,5 @@
-/* The difference of two wavefunctions: the basis functions and the occupied orbitals of both, of the
- * second with occupations of the other sign. */
+/* The difference of two wavefunctions: the basis functions and the occupied orbitals of both, those
+ * of the second with occupations of the other sign. */
 #include "error.h"
 #include "memory.h"
 #include "source/wavefunction.h"
