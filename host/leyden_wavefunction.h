@@ -125,8 +125,8 @@ LEY_API void ley_wavefunction_options_default(ley_wavefunction_options *options)
  *
  *     s = |grad rho| / (2 (3 pi^2)^(1/3) |rho|^(4/3)),
  *
- * which is LEY_MOST_REDUCED_GRADIENT where it would be more: far from all nuclei (Johnson et al., J.
- * Am. Chem. Soc. 132, 6498 (2010)). */
+ * which is LEY_MOST_REDUCED_GRADIENT where it would be more, far from all nuclei (E. R. Johnson et
+ * al., J. Am. Chem. Soc. 132, 6498 (2010)). */
 #define LEY_MOST_REDUCED_GRADIENT 100
 typedef struct ley_wavefunction_request {
     ley_wavefunction_kind kind;

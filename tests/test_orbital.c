@@ -562,7 +562,8 @@ static void test_faults(void **state)
     } faults[] = {
         {"separable", "gm_values[places.x * component + at] = psi;",
          "gm_values[places.x * component + at] = 1.001f * psi;", false, false, GROUPS},
-        {"separable", "first_most.x + (size_t)tile_x * size.x", "first_most.x", false, false, GROUPS},
+        {"separable", "first_most.x + (size_t)tile_x * size.x", "first_most.x + (size_t)(tile_x ^ 1) * size.x", false,
+         false, GROUPS},
         {"separable", "first_most.x + (size_t)(block_x * LEY_TILE + tile) * size.x", "first_most.x", false, false,
          VECTORS},
         {"separable", "y_tables + (size_t)(row + j) * size.z + first_row",

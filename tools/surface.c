@@ -1,5 +1,5 @@
-/* leyden surface: the surface of a molecule, or where a map, an orbital or a density has a value, as
- * a picture or a file for other programs. */
+/* leyden surface: the surface of a molecule, or where a map, an orbital or a density has a value, a
+ * picture or a file for other programs. */
 #include "canvas.h"
 #include "console.h"
 #include "file.h"

@@ -53,8 +53,8 @@ typedef struct wavefunction_problem {
         OPTION_OF(ley_wavefunction_options, "no_screening", wavefunction_values, sum) \
     }
 
-/* Reads one whose orbitals have norm 1: files of other conventions have other norms. `advice` is the
- * end of the message; NULL: any norm will do. */
+/* Reads one whose orbitals have norm 1, as those of other conventions have not. `advice` is the end
+ * of the message; NULL: any norm will do. */
 ley_status wavefunction_read(const char *path, const char *advice, ley_wavefunction **wavefunction, ley_error *error);
 
 /* 0.2 bohr from point to point, 6 bohr around the nuclei. */

@@ -297,8 +297,8 @@ static ley_status submit(void *state, int slot, slab piece, ley_error *error)
     return separable_run_begin(&s->slots[slot], piece.first, piece.count, s->task->job->cancelled, error);
 }
 
-/* The planes of all values for somebody who fills them, each at its place; those that were taken are
- * given back. */
+/* The planes of all values for somebody who fills them, each at its place; those that were taken
+ * are given back. */
 static ley_status take_planes(const wavefunction_task *task, slab piece, float **planes, size_t *taken,
                               ley_error *error)
 {

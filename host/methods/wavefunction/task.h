@@ -49,8 +49,8 @@ void wavefunction_task_end(void *task);
 ley_status wavefunction_task_prepare(wavefunction_task *task, ley_error *error);
 void wavefunction_task_release(wavefunction_task *task);
 
-/* Where the values of a quantity are among the sums; the reduced gradient, which is none of them, is
- * behind the last. */
+/* Where a value is among the sums; the reduced gradient, which is none of them, is behind the
+ * last. */
 size_t wavefunction_place(const wavefunction_task *task, size_t value);
 
 #endif
