@@ -690,7 +690,7 @@ static const option_block *const shared[] = {&molecule_options, NULL};
 
 const subcommand surface_command = {
     .name = "surface",
-    .summary = "Draw a molecule's surface, coloured by its potential, an orbital, or surfaces of equal potential.",
+    .summary = "Draw the surface of a molecule, coloured by its potential, or of an orbital or a map.",
     .examples = {"leyden surface protein.pqr -o protein.png",
                  "leyden surface c60.npz --orbital homo --level 0.03 -o homo.png"},
     .operand = "MOLECULE",
@@ -698,9 +698,11 @@ const subcommand surface_command = {
                     "wavefunction, .npz; leave it out for surfaces of a map",
     .is_operand_open = true,
     .is_operand_file = true,
-    .details = "The surface is where sum exp(A (1 - r^2/R^2)) over all atoms is 1, R the atom's radius: that of a lone "
-               "atom is at its radius. Atoms of radius 0 have no part in it. Surfaces of a map part what is above a "
-               "level from the rest, or below one that is negative.",
+    .details =
+        "The surface is where sum exp(A (1 - r^2/R^2)) over all atoms is 1, R the atom's radius: that of a lone "
+        "atom is at its radius. Atoms of radius 0 have no part in it. Surfaces of a map part what is above a "
+        "level from the rest, or below one that is negative. Orbitals and densities are computed on a grid whose "
+        "points are 0.2 bohr apart, unless there is --spacing.",
     .options = OPTION_BLOCK(surface_rows, surface_values, set_defaults),
     .shared = shared,
     .run = surface_run,
