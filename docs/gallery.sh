@@ -1,6 +1,7 @@
 #!/bin/bash
 # Makes the pictures of docs/gallery.md from the molecules of Debian's apbs-data and the
-# wavefunctions in docs/gallery: there, or in the folder that is named. Some minutes, most of them for frontier.png.
+# wavefunctions in docs/gallery: there, or in the folder that is named. Some minutes, most of them
+# for frontier.png.
 #
 #     docs/gallery.sh [FOLDER]      LEYDEN=build/leyden unless set
 set -eu

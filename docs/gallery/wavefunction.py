@@ -1,6 +1,7 @@
 #!/usr/bin/python3
-"""Keeps some orbitals of a wavefunction, so that its file is small. c60.npz and caffeine.npz are parts of what
-`python3 -m leyden convert` makes of Molden files by pyscf, in 6-31G*.
+"""Keeps some orbitals of a wavefunction, so that its file is small. caffeine.npz, by Hartree-Fock, and c60.npz, by
+extended Hueckel theory with atomic Hartree-Fock orbitals, are parts of wavefunctions by pyscf in 6-31G*: orbitals 1 to
+52 and 176 to 183.
 
     wavefunction.py WHOLE.npz PART.npz FIRST LAST       numbers from 1, both included
 """
