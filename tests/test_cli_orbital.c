@@ -179,7 +179,7 @@ static void test_oblique(void **state)
                "assert list(read['atoms'].numbers) == [1, 2, 3]\n");
 }
 
-/* Densities of some orbitals, of natural orbitals, and differences; the reduced gradient. */
+/* Densities of some orbitals, and differences; the reduced gradient. */
 static void test_chosen_densities(void **state)
 {
     prepare_judge();
@@ -206,21 +206,37 @@ static void test_chosen_densities(void **state)
                "    return np.minimum(s, 100)\n"
                "check('out/rho_reduced_gradient.cube', reduced)\n"
                "check('out/s_reduced_gradient.cube', reduced)\n"
-               "assert cube('out/s_reduced_gradient.cube')[1].max() > 5\n"
+               "assert cube('out/s_reduced_gradient.cube')[1].max() > 5\n");
+}
+
+/* The script of docs/orbitals.md, and a density of orbitals whose occupations are fractions: it is
+ * that of both spins. */
+static void test_natural_orbitals(void **state)
+{
+    char *text = support_read_file("docs/orbitals.md", NULL), *script = strstr(text, "# natural orbitals, "), *end;
+    assert_non_null(script);
+    end = strstr(script, "```");
+    assert_non_null(end);
+    *end = '\0';
+    prepare_judge();
+    cli_python("from judge import *\n"
                "rng = np.random.default_rng(3)\n"
-               "half = rng.normal(size=(w['orbitals'].shape[1], 4)) * 0.3\n"
-               "matrix = half @ half.T\n"
-               "n, c = np.linalg.eigh(matrix)\n"
-               "keep = n > 1e-9\n"
-               "scale = 1.9 / n.max()\n"
-               "natural = dict(w, orbitals=c.T[keep], occupations=scale * n[keep], energies=0 * n[keep])\n"
-               "natural['spins'] = np.zeros(keep.sum(), int)\n"
-               "np.savez('natural.npz', **natural)\n"
-               "np.savez('matrix.npz', matrix=scale * matrix)\n");
+               "n = w['orbitals'].shape[1]\n"
+               "alpha = np.eye(n) + 0.1 * rng.normal(size=(n, n))\n"
+               "turn = np.linalg.qr(rng.normal(size=(n, n)))[0]\n"
+               "electrons = (np.arange(n) < 5) * 1.0, (np.arange(n) < 3) * 1.0\n"
+               "w.update(orbitals=np.concatenate([alpha, turn @ alpha]), occupations=np.concatenate(electrons),\n"
+               "         energies=np.zeros(2 * n), spins=np.repeat([1, -1], n))\n"
+               "np.savez('radical.npz', **w)\n");
+    cli_python(script);
     cli_run(0, NULL, NULL, "density natural.npz --any-norm -o out/natural.cube --like bohr.cube");
     cli_python("from judge import *\n"
-               "p = np.load('matrix.npz')['matrix']\n"
-               "check('out/natural.cube', lambda r: np.einsum('kp,kl,lp->p', functions(w, r), p, functions(w, r)))\n");
+               "radical, natural = (dict(np.load(f'{name}.npz')) for name in ('radical', 'natural'))\n"
+               "n = natural['occupations']\n"
+               "assert len(n) == len(w['orbitals'][0]) and abs(n.sum() - 8) < 1e-9 and (np.diff(n) <= 0).all()\n"
+               "assert (abs(n - n.round()) > 0.05).sum() > 2, n\n"
+               "check('out/natural.cube', lambda r: density(radical, r))\n");
+    free(text);
 }
 
 /* Vertices are where the orbital has the level, blue where it is positive and red where it is
@@ -334,6 +350,6 @@ int main(void)
 {
     support_pocl_alone("pthread pthread");
     return RUN_GROUP(SUPPORT_GROUP(.name = "tests", .begin = begin, .each = cli_empty), test_one_orbital,
-                     test_several_orbitals, test_densities, test_oblique, test_chosen_densities, test_surfaces,
-                     test_failures, test_two_devices);
+                     test_several_orbitals, test_densities, test_oblique, test_chosen_densities, test_natural_orbitals,
+                     test_surfaces, test_failures, test_two_devices);
 }

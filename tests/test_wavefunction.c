@@ -173,7 +173,8 @@ static void test_reduced_gradient(void **state)
         const double place[3] = {at_bohr[0] + 0.6 * r, at_bohr[1], at_bohr[2] - 0.8 * r},
                      rho = 2 * pow(cartesian_norm(0, 0, 0) * exp(-exponent * r * r), 2),
                      right = 4 * exponent * r * rho / (2 * cbrt(3 * M_PI * M_PI) * pow(rho, 4.0 / 3));
-        const wavefunction_quantity q = {.wavefunction = w, .weights = &weight, .derivative = WAVEFUNCTION_REDUCED};
+        const wavefunction_quantity q = {
+            .wavefunction = w, .weights = &weight, .promise = 1e-5, .derivative = WAVEFUNCTION_REDUCED};
         const reference_value found = wavefunction_value(&q, place);
         assert_true(fabs(found.value - fmin(right, 100)) < 1e-12 * right + 1e-15);
         assert_true(found.absolute >= found.value && isfinite(found.absolute));

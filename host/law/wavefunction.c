@@ -206,20 +206,19 @@ static double reduced(double rho, double slope)
     return s < LEY_MOST_REDUCED_GRADIENT ? s : LEY_MOST_REDUCED_GRADIENT;
 }
 
-/* The reduced gradient of the density and its derivatives; absolute is what gives as much as these
+/* The reduced gradient of the density and its derivatives; absolute is what allows as much as these
  * change it by where each of them is off by what is promised. */
-static reference_value reduced_gradient(const reference_value parts[4])
+static reference_value reduced_gradient(const reference_value parts[4], double promise)
 {
     double slope2 = 0, off2 = 0;
     for (int axis = 0; axis < 3; axis++) {
         slope2 += pow(parts[X + axis].value, 2);
-        off2 += pow(parts[X + axis].absolute, 2);
+        off2 += pow(promise * parts[X + axis].absolute, 2);
     }
-    const double rho = fabs(parts[VALUE].value), slope = sqrt(slope2),
-                 off = WAVEFUNCTION_PROMISE * parts[VALUE].absolute, slope_off = WAVEFUNCTION_PROMISE * sqrt(off2),
-                 s = reduced(rho, slope), low = reduced(rho + off, fmax(slope - slope_off, 0)),
-                 high = reduced(fmax(rho - off, 0), slope + slope_off);
-    return (reference_value){.value = s, .absolute = fmax(s, fmax(s - low, high - s) / WAVEFUNCTION_PROMISE)};
+    const double rho = fabs(parts[VALUE].value), off = promise * parts[VALUE].absolute, slope = sqrt(slope2),
+                 s = reduced(rho, slope), low = reduced(rho + off, fmax(slope - sqrt(off2), 0)),
+                 high = reduced(fmax(rho - off, 0), slope + sqrt(off2));
+    return (reference_value){.value = s, .absolute = promise > 0 ? fmax(s, fmax(s - low, high - s) / promise) : s};
 }
 
 /* Adds what the orbitals of a block have in the density, or in each of the parts of its reduced
@@ -258,7 +257,7 @@ reference_value wavefunction_value(const wavefunction_quantity *q, const double 
     for (int d = VALUE; d < PARTS; d++)
         parts[d].absolute += q->least;
     if (q->weights != NULL)
-        return q->derivative == WAVEFUNCTION_REDUCED ? reduced_gradient(parts) : parts[q->derivative];
+        return q->derivative == WAVEFUNCTION_REDUCED ? reduced_gradient(parts, q->promise) : parts[q->derivative];
     made.absolute += q->least;
     return made;
 }

@@ -5,10 +5,6 @@
 
 #include "law/law.h"
 
-/* What is promised of the error at each point, relative to the sum of the magnitudes of all
- * functions there, to which a share of the largest value is added where terms are left out. */
-#define WAVEFUNCTION_PROMISE 1e-5
-
 /* The reduced gradient: number 5 among the derivatives. */
 enum { WAVEFUNCTION_REDUCED = 5 };
 
@@ -17,6 +13,8 @@ typedef struct wavefunction_quantity {
     const ley_wavefunction *wavefunction;
     const double *weights; /* [orbitals]: in the density; NULL: it is an orbital's value */
     int64_t orbital;
+    double promise; /* of the reduced gradient: what the density and its derivatives may be off by, relative to what is
+                       absolute in them */
     double least;   /* is added to what is absolute: for where all functions are small, and terms are left out */
     int derivative; /* 0 the value, 1 to 3 its derivative along x, y, z, 4 its Laplacian, in bohr; of a density also
                        WAVEFUNCTION_REDUCED */

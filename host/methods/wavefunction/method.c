@@ -343,57 +343,75 @@ static void reduce(void *context, size_t first, size_t last)
         p[r->sums][i] = reduced_gradient((double)p[0][i], (double)p[1][i], (double)p[2][i], (double)p[3][i]);
 }
 
-static ley_status finish_list(list_run *run, const wavefunction_task *task, float *const *planes, ley_error *error)
+/* Waits, and stores the planes of a slab's sums, and what is made of them. The gradient has room of
+ * its own where only the reduced one is wanted. */
+static ley_status finish_planes(separable_run *run, const wavefunction_task *task, size_t points, float **planes,
+                                ley_error *error)
 {
-    const float *values = NULL;
-    const ley_status status = list_run_finish(run, &values, error);
-    for (size_t v = 0; v < task->sums && status == LEY_OK; v++)
-        memcpy(planes[v], values + (int64_t)v * run->pitch, (size_t)run->count * sizeof *values);
+    const bool is_reduced = task->request.reduced_gradient, needs_room = is_reduced && !task->request.gradient;
+    float *room = needs_room ? malloc(3 * points * sizeof *room) : NULL;
+    if (needs_room && room == NULL)
+        return ley_fail_memory(error, 3 * points * sizeof *room, "a slab");
+    for (size_t axis = 0; axis < 3 && needs_room; axis++)
+        planes[1 + axis] = room + axis * points;
+    const ley_status status = separable_run_finish(run, planes, error);
+    if (status == LEY_OK && is_reduced)
+        parallel_ranges(points, reduce, &(reducing){planes, task->sums});
+    free(room);
     return status;
 }
 
-/* Waits, and has a slab's sums, and what is made of them. */
-static ley_status finish_slab(wavefunction_state *s, int slot, float *const *planes, size_t points, ley_error *error)
+/* A value of point i of a list. */
+static float list_value(const float *sums, const list_run *run, const wavefunction_task *task, size_t value, int64_t i)
 {
-    const ley_status status = s->is_listed ? finish_list(&s->list_slots[slot], s->task, planes, error)
-                                           : separable_run_finish(&s->slots[slot], planes, error);
-    if (status == LEY_OK && s->task->request.reduced_gradient)
-        parallel_ranges(points, reduce, &(reducing){planes, s->task->sums});
+    const size_t place = wavefunction_place(task, value);
+    const float *at = sums + i;
+    const int64_t pitch = run->pitch;
+    return place < task->sums
+               ? at[(int64_t)place * pitch]
+               : reduced_gradient((double)at[0], (double)at[pitch], (double)at[2 * pitch], (double)at[3 * pitch]);
+}
+
+/* Waits, and stores a slab's values, in planes of maps or among those of a list. */
+static ley_status finish_list(list_run *run, const wavefunction_task *task, slab piece, float *const *planes,
+                              ley_error *error)
+{
+    const float *sums = NULL;
+    const int64_t count = piece.count * plane_points(task);
+    const ley_status status = list_run_finish(run, &sums, error);
+    for (size_t v = 0; v < task->values && status == LEY_OK; v++)
+        for (int64_t i = 0; i < count; i++) {
+            const float value = list_value(sums, run, task, v, i);
+            if (planes != NULL)
+                planes[wavefunction_place(task, v)][i] = value;
+            else
+                task->request.values[(int64_t)v * task->request.points + piece.first + i] = (double)value;
+        }
     return status;
 }
 
-static void store_points(const wavefunction_task *task, slab piece, float *const *planes)
-{
-    for (size_t v = 0; v < task->values; v++)
-        for (int64_t i = 0; i < piece.count; i++)
-            task->request.values[(int64_t)v * task->request.points + piece.first + i] =
-                (double)planes[wavefunction_place(task, v)][i];
-}
-
-/* Sums that go to no map, as those at points, have room of their own. */
 static ley_status collect(void *state, int slot, slab piece, slab_times *times, ley_error *error)
 {
     wavefunction_state *s = state;
-    const wavefunction_task *task = s->task;
-    const bool has_maps = task->request.maps != NULL;
-    const size_t count = task->sums + task->request.reduced_gradient, own = has_maps ? count - task->values : count,
-                 points = (size_t)(piece.count * plane_points(task)), bytes = own * points * sizeof(float);
-    float **planes = calloc(count, sizeof *planes), *room = malloc(bytes + 1);
+    separable_run *run = &s->slots[slot];
+    list_run *list = &s->list_slots[slot];
     size_t taken = 0;
-    ley_status status = planes == NULL || room == NULL ? ley_fail_memory(error, bytes, "a slab") : LEY_OK;
-    if (status == LEY_OK && has_maps)
-        status = take_planes(task, piece, planes, &taken, error);
-    for (size_t k = 0, used = 0; k < count && status == LEY_OK; k++)
-        if (planes[k] == NULL)
-            planes[k] = room + used++ * points;
+    if (s->task->request.maps == NULL) {
+        const ley_status listed = finish_list(list, s->task, piece, NULL, error);
+        *times = list->command_sequence.times;
+        return listed;
+    }
+    float **planes = calloc(s->task->sums + 1, sizeof *planes);
+    if (planes == NULL)
+        return ley_fail_memory(error, s->task->sums * sizeof *planes, "a slab");
+    ley_status status = take_planes(s->task, piece, planes, &taken, error);
     if (status == LEY_OK)
-        status = finish_slab(s, slot, planes, points, error);
-    if (status == LEY_OK && !has_maps)
-        store_points(task, piece, planes);
-    *times = s->is_listed ? s->list_slots[slot].command_sequence.times : s->slots[slot].command_sequence.times;
-    const ley_status given = give_planes(task, piece, planes, taken, status == LEY_OK, error);
+        status = s->is_listed
+                     ? finish_list(list, s->task, piece, planes, error)
+                     : finish_planes(run, s->task, (size_t)(piece.count * plane_points(s->task)), planes, error);
+    *times = s->is_listed ? list->command_sequence.times : run->command_sequence.times;
+    const ley_status given = give_planes(s->task, piece, planes, taken, status == LEY_OK, error);
     free(planes);
-    free(room);
     return status == LEY_OK ? given : status;
 }
 

@@ -281,6 +281,7 @@ static void allow_left_out(wavefunction_task *t)
     for (size_t v = 0; v < t->values; v++) {
         const double value = t->weights != NULL ? density : share * t->largest[v];
         t->quantities[v].least = value / WAVEFUNCTION_PROMISE;
+        t->quantities[v].promise = WAVEFUNCTION_PROMISE;
         t->left_out = fmax(t->left_out, value);
     }
 }

@@ -7,6 +7,10 @@
 #include "methods/wavefunction/list.h"
 #include "schedule/stage.h"
 
+/* What is promised of the error at each point, relative to the sum of the magnitudes of all
+ * functions there, to which a share of the largest value is added where terms are left out. */
+#define WAVEFUNCTION_PROMISE 1e-5
+
 /* A job's data: what is wanted, and the passes that make it. */
 typedef struct wavefunction_task {
     const ley_wavefunction *wavefunction;
