@@ -323,10 +323,10 @@ static ley_status give_planes(const wavefunction_task *task, slab piece, float *
 }
 
 /* Of a density; no more than is stored at most. */
-static float reduced_gradient(double rho, double x, double y, double z)
+static double reduced_gradient(double rho, double x, double y, double z)
 {
     const double size = fabs(rho), s = sqrt(x * x + y * y + z * z) / (2 * cbrt(3 * M_PI * M_PI) * size * cbrt(size));
-    return s < LEY_MOST_REDUCED_GRADIENT ? (float)s : LEY_MOST_REDUCED_GRADIENT;
+    return s < LEY_MOST_REDUCED_GRADIENT ? s : LEY_MOST_REDUCED_GRADIENT;
 }
 
 /* Planes of sums, and behind them the one of what is made of these. */
@@ -340,7 +340,7 @@ static void reduce(void *context, size_t first, size_t last)
     const reducing *r = context;
     float *const *p = r->planes;
     for (size_t i = first; i < last; i++)
-        p[r->sums][i] = reduced_gradient((double)p[0][i], (double)p[1][i], (double)p[2][i], (double)p[3][i]);
+        p[r->sums][i] = (float)reduced_gradient((double)p[0][i], (double)p[1][i], (double)p[2][i], (double)p[3][i]);
 }
 
 /* Waits, and stores the planes of a slab's sums, and what is made of them. The gradient has room of
@@ -362,7 +362,7 @@ static ley_status finish_planes(separable_run *run, const wavefunction_task *tas
 }
 
 /* A value of point i of a list. */
-static float list_value(const float *sums, const list_run *run, const wavefunction_task *task, size_t value, int64_t i)
+static double list_value(const float *sums, const list_run *run, const wavefunction_task *task, size_t value, int64_t i)
 {
     const size_t place = wavefunction_place(task, value);
     const float *at = sums + i;
@@ -381,11 +381,11 @@ static ley_status finish_list(list_run *run, const wavefunction_task *task, slab
     const ley_status status = list_run_finish(run, &sums, error);
     for (size_t v = 0; v < task->values && status == LEY_OK; v++)
         for (int64_t i = 0; i < count; i++) {
-            const float value = list_value(sums, run, task, v, i);
+            const double value = list_value(sums, run, task, v, i);
             if (planes != NULL)
-                planes[wavefunction_place(task, v)][i] = value;
+                planes[wavefunction_place(task, v)][i] = (float)value;
             else
-                task->request.values[(int64_t)v * task->request.points + piece.first + i] = (double)value;
+                task->request.values[(int64_t)v * task->request.points + piece.first + i] = value;
         }
     return status;
 }
