@@ -3,6 +3,8 @@
 #include "wavefunction_maps.h"
 
 static const option_row density_rows[] = {
+    WAVEFUNCTION_OUTPUT("map to write, in the format of its ending",
+                        "derivatives have files of their own: MAP_dx.cube, MAP_laplacian.cube and so on"),
     {.name = "orbital",
      .kind = OPTION_TEXT,
      .offset = offsetof(wavefunction_values, orbitals),
@@ -43,7 +45,7 @@ static const option_row density_rows[] = {
      .kind = OPTION_FLAG,
      .offset = offsetof(wavefunction_values, reduced_gradient),
      .help = "also compute the reduced gradient, |grad rho| / (2 (3 pi^2)^(1/3) rho^(4/3)), or 100 where that is more"},
-    WAVEFUNCTION_ROWS("derivatives have files of their own: MAP_dx.cube, MAP_laplacian.cube and so on"),
+    WAVEFUNCTION_ROWS,
 };
 
 const subcommand density_command = {

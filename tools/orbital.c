@@ -3,6 +3,10 @@
 #include "wavefunction_maps.h"
 
 static const option_row orbital_rows[] = {
+    WAVEFUNCTION_OUTPUT(
+        "map to write, in the format of its ending",
+        "of several orbitals each has a file of its own, with its number in the place of {} or in front of "
+        "the ending"),
     {.name = "orbital",
      .kind = OPTION_TEXT,
      .offset = offsetof(wavefunction_values, orbitals),
@@ -14,9 +18,7 @@ static const option_row orbital_rows[] = {
      .kind = OPTION_FLAG,
      .offset = offsetof(wavefunction_values, together),
      .help = "write several orbitals into one cube file, with as many values at each point"},
-    WAVEFUNCTION_ROWS(
-        "of several orbitals each has a file of its own, with its number in the place of {} or in front of "
-        "the ending"),
+    WAVEFUNCTION_ROWS,
 };
 
 const subcommand orbital_command = {

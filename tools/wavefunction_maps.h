@@ -23,19 +23,15 @@ typedef struct wavefunction_problem {
     double *occupations; /* of these, or NULL */
 } wavefunction_problem;
 
-/* Rows that both have; `names_` says which files several values have. */
+/* Rows that both have; of the output its help, and which files several values have. */
+#define WAVEFUNCTION_OUTPUT(help_, names_) \
+    { \
+        .name = "output", .letter = 'o', .kind = OPTION_TEXT, .required = true, .value = "MAP", \
+        .offset = offsetof(wavefunction_values, output), .help = help_, .more = "%s; " names_, .names = map_formats \
+    }
 #define OPTION_OF_WAVEFUNCTION_GRID(name) OPTION_OF(ley_grid_options, name, wavefunction_values, grid)
-#define WAVEFUNCTION_ROWS(names_) \
-    {.name = "output", \
-     .letter = 'o', \
-     .kind = OPTION_TEXT, \
-     .required = true, \
-     .value = "MAP", \
-     .offset = offsetof(wavefunction_values, output), \
-     .help = "map to write, in the format of its ending", \
-     .more = "%s; " names_, \
-     .names = map_formats}, \
-        {OPTION_OF_WAVEFUNCTION_GRID("spacing")}, {OPTION_OF_WAVEFUNCTION_GRID("dims")}, \
+#define WAVEFUNCTION_ROWS \
+    {OPTION_OF_WAVEFUNCTION_GRID("spacing")}, {OPTION_OF_WAVEFUNCTION_GRID("dims")}, \
         {OPTION_OF_WAVEFUNCTION_GRID("glen")}, {OPTION_OF_WAVEFUNCTION_GRID("gcent")}, \
         {OPTION_OF_WAVEFUNCTION_GRID("origin")}, {OPTION_OF_WAVEFUNCTION_GRID("padding")}, \
         {.name = "like", \
