@@ -196,6 +196,20 @@
     NEXT(VALUE, int4, places) \
     NEXT(WRITE, float, gm_values)
 
+#define LEY_HERMITE_ARGUMENTS(FIRST, NEXT) \
+    FIRST(READ, float4, gm_places) \
+    NEXT(READ, float, gm_coefficients) \
+    NEXT(INT, int, first) \
+    NEXT(INT, int, n_charges) \
+    NEXT(READ, float, gm_boys) \
+    NEXT(INT, int, n_pieces) \
+    NEXT(VALUE, scalar, multipole_t) \
+    NEXT(READ, float, gm_points) \
+    NEXT(INT, int, pitch) \
+    NEXT(VALUE, atom, reach) \
+    NEXT(INT, int, accumulate) \
+    NEXT(WRITE, float, gm_values)
+
 #define LEY_INFLUENCE_ARGUMENTS(FIRST, NEXT) \
     FIRST(READ, float, gm_influence) \
     NEXT(VALUE, int4, waves) \

@@ -164,6 +164,16 @@
     KEY(LEY_ORBITALS, orbitals) \
     KEY(LEY_DERIVATIVES, derivatives)
 
+/* hermite.cl. A work-item computes a vector of LEY_WIDTH points, of charges of degree LEY_MOMENTUM;
+ * of Boys' function it has polynomials of this degree. */
+#define LEY_BOYS_DEGREE 14
+#define LEY_HERMITE_KEYS(KEY) \
+    LEY_DIALECT_KEYS(KEY) \
+    KEY(LEY_WG, wg) \
+    KEY(LEY_EXP, exp) \
+    KEY(LEY_MOMENTUM, momentum) \
+    KEY(LEY_FIELD, field)
+
 /* influence.cl. LEY_MEAN 1: there may be a mean wave. LEY_LONG 1: there are long waves. */
 #define LEY_INFLUENCE_KEYS(KEY) \
     LEY_DIALECT_KEYS(KEY) \

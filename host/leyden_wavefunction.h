@@ -1,5 +1,5 @@
-/* leyden: wavefunctions: molecular orbitals and electron densities. leyden.h, which has the
- * conventions, includes this; docs/orbitals.md has the formulas. */
+/* leyden: wavefunctions: molecular orbitals, electron densities and potentials. leyden.h, which has
+ * the conventions, includes this; docs/orbitals.md has the formulas. */
 #ifndef LEYDEN_H
 #include "leyden.h"
 #elif !defined(LEYDEN_WAVEFUNCTION_H)
@@ -107,6 +107,7 @@ typedef enum ley_wavefunction_kind {
     LEY_ORBITALS,     /* psi_i, each by itself: bohr^-3/2 */
     LEY_DENSITY,      /* rho = sum over i of n_i psi_i^2: bohr^-3 */
     LEY_SPIN_DENSITY, /* the same of alpha less beta */
+    LEY_POTENTIAL,    /* of the nuclei and the electrons: sum_A Z_A/|r - R_A| - int rho(r')/|r - r'| dr' */
     LEY_WAVEFUNCTION_KINDS
 } ley_wavefunction_kind;
 
@@ -126,7 +127,10 @@ LEY_API void ley_wavefunction_options_default(ley_wavefunction_options *options)
  *     s = |grad rho| / (2 (3 pi^2)^(1/3) |rho|^(4/3)),
  *
  * which is LEY_MOST_REDUCED_GRADIENT where it would be more, far from all nuclei (E. R. Johnson et
- * al., J. Am. Chem. Soc. 132, 6498 (2010)). */
+ * al., J. Am. Chem. Soc. 132, 6498 (2010)). Of LEY_POTENTIAL 0 is the potential, then come the
+ * components of the field E = -grad V along x, y and z, where it is asked for: in hartree/e and
+ * hartree/(e bohr), or in other units and these per A. Nearer to a nucleus than 0.001 bohr the
+ * distance counts as that, and the nucleus has no field. */
 #define LEY_MOST_REDUCED_GRADIENT 100
 typedef struct ley_wavefunction_request {
     ley_wavefunction_kind kind;
@@ -136,6 +140,9 @@ typedef struct ley_wavefunction_request {
                                   NULL */
     bool gradient, laplacian;  /* of densities */
     bool reduced_gradient;     /* of densities; no term is left out then */
+    bool field;                /* of LEY_POTENTIAL, and: */
+    const char *units;         /* "hartree/e", "kT/e", "V", "kcal/mol/e", "kJ/mol/e"; NULL: hartree/e */
+    double temperature_K;      /* of kT/e; 0: 298.15 */
     ley_map *const *maps;      /* one for each value, of one grid; or NULL, and: */
     int64_t points;            /* so many points */
     const double *point_A;     /* [points][3] */

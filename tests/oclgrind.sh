@@ -235,13 +235,13 @@ check_the_watch() {
 }
 
 check_the_watch || failed=1
-# Orbitals on a grid along the axes and on an oblique one. Oclgrind 21.10 does not know how values
-# that are frozen were set, and takes buffers that were filled for never set.
-run_orbital() {
-    local code name="orbital, $*"
+# Orbitals on a grid along the axes and on an oblique one; potentials. Oclgrind 21.10 does not know
+# how values that are frozen were set, and takes buffers that were filled for never set.
+run_wavefunction() {
+    local code name="$*"
     : > "$top/log"
-    timeout 120 oclgrind --log "$top/log" --data-races "$leyden" orbital tests/corpus/npz/plain.npz --any-norm \
-        --orbital 1-2 -o "$top/orbital.npy" --device oclgrind --verify 50 --quiet "$@"
+    timeout 120 oclgrind --log "$top/log" --data-races "$leyden" "$@" tests/corpus/npz/plain.npz --any-norm \
+        -o "$top/orbital.npy" --device oclgrind --verify 50 --quiet
     code=$?
     if [ $code != 0 ] || [ -s "$top/log" ]; then
         printf '%s: FAILED, exit code %s\n' "$name" "$code"
@@ -255,12 +255,14 @@ run_orbital() {
 run_all_orbitals() {
     local variant
     for variant in $orbital_variants; do
-        run_orbital --dims 13,9,3 --variant "$variant"
+        run_wavefunction orbital --orbital 1-2 --dims 13,9,3 --variant "$variant"
     done
     printf 'object 1 class gridpositions counts 5 4 3\norigin 0 0 0\ndelta 0.3 0 0\ndelta 0.1 0.3 0\ndelta 0 0.1 0.3\n' > "$top/oblique.dx"
     printf 'object 2 class gridconnections counts 5 4 3\nobject 3 class array type double rank 0 items 60 data follows\n' >> "$top/oblique.dx"
     yes '0 0 0' | head -20 >> "$top/oblique.dx"
-    run_orbital --like "$top/oblique.dx"
+    run_wavefunction orbital --orbital 1-2 --like "$top/oblique.dx"
+    run_wavefunction esp --dims 7,5,2
+    run_wavefunction esp --field --dims 5,3,2
 }
 
 for variant in $variants; do

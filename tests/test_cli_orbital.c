@@ -1,5 +1,5 @@
-/* leyden orbital and leyden density: what they say, the files of several orbitals and derivatives,
- * and what is refused; surfaces of both. Values are judged by NumPy, from the formulas alone. */
+/* leyden orbital, leyden density and leyden esp: what they say, the files of several orbitals and
+ * derivatives, and what is refused; surfaces. Values are judged by NumPy, from the formulas alone. */
 #include "cli_support.h"
 
 #include "some_wavefunction.h"
@@ -96,6 +96,34 @@ static void test_densities(void **state)
         assert_true(ley_map_read_values(rho)[i] >= ley_map_read_values(spin)[i] * 0.9999f);
     ley_map_destroy(rho);
     ley_map_destroy(spin);
+}
+
+static void test_potentials(void **state)
+{
+    size_t size;
+    cli_run(0, "method: phi, one-electron integrals and nuclei; ", NULL,
+            "esp w.npz -o out/v.cube --field --spacing 0.6");
+    cli_expect(0, "written: out/v.cube, out/v_Ex.cube, out/v_Ey.cube, out/v_Ez.cube, ", NULL);
+    char *text = cli_read("out/v.cube", &size);
+    assert_has(text, "POTENTIAL (hartree/e)");
+    free(text);
+    text = cli_read("out/v_Ez.cube", &size);
+    assert_has(text, "FIELD, ALONG Z (hartree/e/bohr)");
+    free(text);
+    cli_run(0, NULL, NULL, "esp w.npz -o out/volt.dx --units V --like out/v.cube");
+    ley_map *hartree = cli_read_map("out/v.cube"), *volt = cli_read_map("out/volt.dx");
+    for (int64_t i = 0; i < ley_grid_points(ley_map_grid(hartree)); i += 7) {
+        const double v = (double)ley_map_read_values(volt)[i];
+        assert_true(fabs(v - 27.211386 * (double)ley_map_read_values(hartree)[i]) <= 2e-5 * fabs(v) + 1e-7);
+    }
+    ley_map_destroy(hartree);
+    ley_map_destroy(volt);
+    cli_write("points.xyz", "0 0 1\n1 2 3\n", 12);
+    cli_run(0, "points: 2 of points.xyz\n", NULL, "esp w.npz -o out/v.csv --points points.xyz --field");
+    text = cli_read("out/v.csv", &size);
+    assert_has(text, "units: hartree/e, of the field hartree/(e bohr)");
+    assert_has(text, ",ex,ey,ez");
+    free(text);
 }
 
 /* ---- Judged by NumPy ------------------------------------------------------------------------- */
@@ -305,6 +333,9 @@ static void test_failures(void **state)
         {"surface w.npz --orbital homo --sharpness 3 -o out/a.ply", 1, "--sharpness is of molecules"},
         {"surface w.npz --orbital homo --level 50 --spacing 0.5 -o out/a.ply", 2, "no surface at level 50"},
         {"surface twice.npz --density -o out/a.ply", 2, "has a norm of 4, not 1: "},
+        {"esp w.npz -o out/a.cube --units furlong", 1, "--units"},
+        {"esp w.npz -o out/a.cube --points none.xyz", 1, "'out/a.cube' must end in .csv or .npy"},
+        {"esp w.npz -o out/a.csv --points ion.pqr --spacing 1", 1, "--points and --spacing exclude each other"},
         {"density w.npz -o w.npz", 1, "'w.npz' must end in "},
     };
     CLI_CHECK_FAILURES(cases);
@@ -350,6 +381,6 @@ int main(void)
 {
     support_pocl_alone("pthread pthread");
     return RUN_GROUP(SUPPORT_GROUP(.name = "tests", .begin = begin, .each = cli_empty), test_one_orbital,
-                     test_several_orbitals, test_densities, test_oblique, test_chosen_densities, test_natural_orbitals,
-                     test_surfaces, test_failures, test_two_devices);
+                     test_several_orbitals, test_densities, test_potentials, test_oblique, test_chosen_densities,
+                     test_natural_orbitals, test_surfaces, test_failures, test_two_devices);
 }

@@ -16,6 +16,7 @@
     COMMAND(ions) \
     COMMAND(orbital) \
     COMMAND(density) \
+    COMMAND(esp) \
     COMMAND(compare) \
     COMMAND(generate) \
     COMMAND(convert) \
@@ -32,7 +33,8 @@
     METHOD(cutoff) \
     METHOD(msm) \
     METHOD(psi) \
-    METHOD(rho)
+    METHOD(rho) \
+    METHOD(phi)
 
 /* X: X_bench, of tools/bench_X.c: what `leyden bench` measures beside methods. */
 #define BENCHES(BENCH) \

@@ -412,6 +412,27 @@ static ley_status run_wavefunction(const surface_values *values, const ley_wavef
     return status;
 }
 
+/* The potential of the wavefunction is computed at the vertices, as that of charges is. */
+static ley_status take_exact_potential(const surface_values *values, const ley_wavefunction *w, ley_surface *surface,
+                                       ley_error *error)
+{
+    static const char units[] = "kT/e";
+    const int64_t n = ley_surface_vertex_count(surface);
+    double *potential = allocate((size_t)n, sizeof *potential);
+    const ley_wavefunction_request request = {.kind = LEY_POTENTIAL,
+                                              .units = units,
+                                              .points = n,
+                                              .point_A = ley_surface_vertices_A(surface),
+                                              .values = potential};
+    const ley_status status = run_wavefunction(values, w, &request, error);
+    for (int64_t i = 0; i < n && status == LEY_OK; i++)
+        ley_surface_values(surface)[i] = (float)potential[i];
+    if (status == LEY_OK)
+        ley_surface_set_units(surface, units);
+    free(potential);
+    return status;
+}
+
 /* The map of the orbital or the density on the usual grid. */
 static ley_status compute_map(const parsed_arguments *arguments, const ley_wavefunction *w, ley_map **map,
                               ley_error *error)
@@ -474,6 +495,8 @@ static ley_status of_wavefunction(const parsed_arguments *arguments, ley_surface
         status = ley_surface_create_levels(map, choose_levels(values, map, levels), levels, NULL, surface, error);
     if (status == LEY_OK && colours != NULL)
         status = take_map(arguments, colours, *surface, error);
+    if (status == LEY_OK && colours == NULL && values->density)
+        status = take_exact_potential(values, w, *surface, error);
     ley_map_destroy(colours);
     ley_map_destroy(map);
     ley_wavefunction_destroy(w);

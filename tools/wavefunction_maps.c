@@ -41,12 +41,34 @@ ley_status wavefunction_create(const void *context, ley_engine *engine, const le
 
 /* ---- Before the work ------------------------------------------------------------------------- */
 
+static int check_points(const job_run *run)
+{
+    static const char *const of_maps[] = {"spacing", "dims", "glen", "gcent", "origin", "padding", "like", "slab"};
+    for (size_t i = 0; i < sizeof of_maps / sizeof *of_maps; i++)
+        if (option_named_given(run->arguments, of_maps[i]))
+            return fail_usage(run->arguments->command, "--points and --%s exclude each other", of_maps[i]);
+    if (!ends_with(run->output, ".csv") && !ends_with(run->output, ".npy"))
+        return fail_usage(run->arguments->command, "--output: '%s' must end in .csv or .npy, as --points is given",
+                          run->output);
+    return 0;
+}
+
+/* No command has both. */
+static named_file other_file(const job_run *run)
+{
+    const wavefunction_values *values = run->arguments->values;
+    return values->points != NULL ? (named_file){values->points, "points", NULL}
+                                  : (named_file){values->less, "wavefunction", NULL};
+}
+
 static int check(job_run *run)
 {
     static const char *const of_new_grids[] = {"spacing", "dims", "glen", "gcent", "origin", "padding"};
     static const char *const of_own[][2] = {{"minus", "orbital"}, {"spin", "occupations"}};
     enum { FIRST_WITH_DIMS = 2, LAST_WITH_DIMS = 4 };
     const wavefunction_values *values = run->arguments->values;
+    if (values->points != NULL)
+        return check_points(run);
     for (size_t i = 0; values->like != NULL && i < sizeof of_new_grids / sizeof *of_new_grids; i++)
         if (option_named_given(run->arguments, of_new_grids[i]))
             return fail_usage(run->arguments->command, "--like and --%s exclude each other", of_new_grids[i]);
@@ -71,15 +93,19 @@ static int check(job_run *run)
 static ley_wavefunction_request request_of(const wavefunction_values *values, bool is_density,
                                            const wavefunction_problem *p, size_t orbital_count)
 {
-    return (ley_wavefunction_request){.kind = !is_density       ? LEY_ORBITALS
-                                              : values->is_spin ? LEY_SPIN_DENSITY
-                                                                : LEY_DENSITY,
+    return (ley_wavefunction_request){.kind = values->is_potential ? LEY_POTENTIAL
+                                              : !is_density        ? LEY_ORBITALS
+                                              : values->is_spin    ? LEY_SPIN_DENSITY
+                                                                   : LEY_DENSITY,
                                       .orbitals = p->orbitals,
                                       .orbital_count = orbital_count,
                                       .occupations = p->occupations,
                                       .gradient = values->gradient,
                                       .laplacian = values->laplacian,
-                                      .reduced_gradient = values->reduced_gradient};
+                                      .reduced_gradient = values->reduced_gradient,
+                                      .field = values->field,
+                                      .units = values->units,
+                                      .temperature_K = values->temperature_K};
 }
 
 /* One number of --occupations is that of all orbitals. */
@@ -149,6 +175,27 @@ static ley_status read_input(job_run *run, ley_error *error)
     return status;
 }
 
+/* The points of a list, whose values come one kind behind the other. */
+static ley_status place_points(wavefunction_job *job, ley_error *error)
+{
+    wavefunction_problem *p = &job->problem;
+    int64_t n;
+    double *point_A;
+    ley_status status = ley_points_read(p->values->points, &n, &point_A, error);
+    if (status != LEY_OK)
+        return status;
+    status = ley_points_create(n, point_A, &p->points, error);
+    free(point_A);
+    if (status == LEY_OK && p->values->field)
+        status = ley_points_add_field(p->points, error);
+    if (status != LEY_OK)
+        return status;
+    p->request.points = n;
+    p->request.point_A = ley_points_positions_A(p->points);
+    p->request.values = allocate((size_t)n * job->count, sizeof *p->request.values);
+    return LEY_OK;
+}
+
 static ley_status choose_grid(const wavefunction_job *job, ley_grid *grid, ley_error *error)
 {
     const wavefunction_values *values = job->run.arguments->values;
@@ -167,8 +214,10 @@ static ley_status choose_grid(const wavefunction_job *job, ley_grid *grid, ley_e
 /* What tells a map's file from the others': "21" of an orbital, "dx", "laplacian". */
 static short_text label_of(const wavefunction_job *job, size_t i)
 {
-    static const char *const derivatives[] = {"", "dx", "dy", "dz"};
+    static const char *const derivatives[] = {"", "dx", "dy", "dz"}, *const field[] = {"", "Ex", "Ey", "Ez"};
     const ley_wavefunction_request *r = &job->problem.request;
+    if (r->kind == LEY_POTENTIAL)
+        return text_of("%s", field[i]);
     if (r->kind == LEY_ORBITALS)
         return text_of("%lld", (long long)job->problem.orbitals[i] + 1);
     const size_t last = job->count - 1;
@@ -211,6 +260,8 @@ static ley_status place(job_run *run, ley_error *error)
 {
     wavefunction_job *job = (wavefunction_job *)run;
     wavefunction_problem *p = &job->problem;
+    if (p->values->points != NULL)
+        return place_points(job, error);
     ley_status status = choose_grid(job, &job->grid, error);
     if (status != LEY_OK)
         return status;
@@ -224,6 +275,18 @@ static ley_status place(job_run *run, ley_error *error)
 
 /* ---- The files ------------------------------------------------------------------------------- */
 
+/* Of potentials, which may be in several. */
+static void put_units_of(FILE *to, const ley_wavefunction_request *r)
+{
+    const char *units = r->units != NULL ? r->units : "hartree/e";
+    if (r->kind != LEY_POTENTIAL)
+        return;
+    fprintf(to, "units: %s", units);
+    if (r->field)
+        fprintf(to, ", of the field %s", r->units != NULL ? text_of("%s/A", units).s : "hartree/(e bohr)");
+    fprintf(to, "\n");
+}
+
 static char *comment_of(const wavefunction_job *job)
 {
     const job_run *run = &job->run;
@@ -234,8 +297,23 @@ static char *comment_of(const wavefunction_job *job)
     put_name(comment.stream, "wavefunction: ", base_name(run->arguments->operand));
     if (values->less != NULL)
         put_name(comment.stream, "minus: ", base_name(values->less));
+    put_units_of(comment.stream, &job->problem.request);
     put_work(comment.stream, run->values, run->report);
     return comment_end(&comment);
+}
+
+static ley_status write_points(const wavefunction_job *job, const char *comment, ley_error *error)
+{
+    const ley_wavefunction_request *r = &job->problem.request;
+    ley_points *points = job->problem.points;
+    memcpy(ley_points_values(points), r->values, (size_t)r->points * sizeof *r->values);
+    for (int64_t i = 0; i < r->points && r->field; i++)
+        for (int axis = 0; axis < 3; axis++)
+            ley_points_field(points)[3 * i + axis] = r->values[(1 + axis) * r->points + i];
+    ley_points_set_units(points, r->units != NULL ? r->units : "hartree/e");
+    return ends_with(job->run.output, ".npy")
+               ? ley_points_write_npy(points, job->run.output, interrupt_flag(), error)
+               : ley_points_write_csv(points, job->run.output, comment, interrupt_flag(), error);
 }
 
 static ley_status write_file(job_run *run, ley_error *error)
@@ -244,10 +322,12 @@ static ley_status write_file(job_run *run, ley_error *error)
     const wavefunction_values *values = run->arguments->values;
     char *comment = comment_of(job);
     ley_status status = LEY_OK;
-    if (values->together)
+    if (job->problem.points != NULL)
+        status = write_points(job, comment, error);
+    else if (values->together)
         status = ley_wavefunction_write_cube(job->problem.maps, job->count, job->problem.orbitals, run->output, comment,
                                              interrupt_flag(), error);
-    for (size_t i = 0; i < job->count && !values->together && status == LEY_OK; i++)
+    for (size_t i = 0; i < job->count && job->problem.points == NULL && !values->together && status == LEY_OK; i++)
         status = ley_map_write(job->problem.maps[i], job->paths[i], comment, NULL, interrupt_flag(), error);
     free(comment);
     return status;
@@ -261,6 +341,9 @@ static void end(job_run *run)
     for (size_t i = 0; i < job->path_count; i++)
         free(job->paths[i]);
     free(job->paths);
+    if (job->problem.points != NULL)
+        free(job->problem.request.values);
+    ley_points_destroy(job->problem.points);
     free(job->problem.maps);
     free(job->problem.orbitals);
     free(job->problem.occupations);
@@ -293,6 +376,10 @@ static void print(const job_run *run)
     printf("wavefunction: %s, %s, %s; %s\n", base_name(run->arguments->operand),
            counted_text(ley_wavefunction_get(job->problem.wavefunction).nuclei, "atom").s,
            counted_text(ley_wavefunction_functions(job->problem.wavefunction), "function").s, subject_of(job).s);
+    if (job->problem.points != NULL) {
+        printf("points: %s of %s\n", count_text(job->problem.request.points).s, base_name(job->problem.values->points));
+        return;
+    }
     double h_A[3];
     ley_grid_spacing_A(&job->grid, h_A);
     const bool is_one = h_A[0] == h_A[1] && h_A[0] == h_A[2];
@@ -327,19 +414,17 @@ static void put_json(const job_run *run, json_t *report)
     json_put(report, "alpha_electrons", json_number(ley_wavefunction_electrons(job->problem.wavefunction, 1)));
     json_put(report, "beta_electrons", json_number(ley_wavefunction_electrons(job->problem.wavefunction, -1)));
     json_put(report, "orbitals", job->problem.orbitals != NULL ? json_of_orbitals(job) : json_null());
-    json_put(report, "grid", json_of_grid(&job->grid));
+    json_put(report, "grid", job->problem.points == NULL ? json_of_grid(&job->grid) : json_null());
+    if (job->problem.points != NULL)
+        json_put(report, "points", json_count(job->problem.request.points));
     for (size_t i = 0; i < job->path_count; i++)
         json_add(files, json_text(job->paths[i]));
+    if (job->problem.points != NULL)
+        json_add(files, json_text(job->run.output));
     json_put(report, "files", files);
 }
 
 /* ---- The command ----------------------------------------------------------------------------- */
-
-static named_file other_file(const job_run *run)
-{
-    const wavefunction_values *values = run->arguments->values;
-    return (named_file){values->less, "wavefunction", NULL};
-}
 
 static const job_kind kind = {.operand = "wavefunction",
                               .product = "map",

@@ -1,5 +1,5 @@
-/* What `leyden orbital` and `leyden density` share: a wavefunction's values on a grid, and the
- * files of their maps. */
+/* What `leyden orbital`, `leyden density` and `leyden esp` share: a wavefunction's values on a
+ * grid, and the files of their maps. */
 #ifndef LEYDEN_WAVEFUNCTION_MAPS_H
 #define LEYDEN_WAVEFUNCTION_MAPS_H
 
@@ -11,9 +11,12 @@ typedef struct wavefunction_values {
     ley_grid_options grid;
     ley_wavefunction_options sum;
     bool together, is_spin, gradient, laplacian, reduced_gradient, any_norm;
+    bool is_potential, field; /* of leyden esp, as what follows */
+    const char *points, *units;
+    double temperature_K;
 } wavefunction_values;
 
-/* What the methods of both are given. */
+/* What their methods are given. */
 typedef struct wavefunction_problem {
     const wavefunction_values *values;
     ley_wavefunction *wavefunction;
@@ -21,9 +24,10 @@ typedef struct wavefunction_problem {
     ley_map **maps;
     int64_t *orbitals;
     double *occupations; /* of these, or NULL */
+    ley_points *points;  /* in place of maps; or NULL */
 } wavefunction_problem;
 
-/* Rows that both have; of the output its help, and which files several values have. */
+/* Rows that all of them have; of the output its help, and which files several values have. */
 #define WAVEFUNCTION_OUTPUT(help_, names_) \
     { \
         .name = "output", .letter = 'o', .kind = OPTION_TEXT, .required = true, .value = "MAP", \

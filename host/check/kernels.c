@@ -17,6 +17,7 @@
 #include "methods/dcs/kernel.h"
 #include "methods/mdh/kernel.h"
 #include "methods/registry.h"
+#include "methods/wavefunction/esp.h"
 #include "methods/wavefunction/kernel.h"
 #include "methods/wavefunction/list.h"
 #include "verify/reference_kernel.h"
@@ -112,6 +113,13 @@ static ley_status try_gaussians(check_run *run, const kernel_case *c, dev_kernel
     list_kernel k = {.device = run->device};
     memcpy(&k.spec, c->spec, sizeof k.spec);
     k.facts = specifications_facts(LEY_ROOT_STANDARD, k.spec.exp, true);
+    return kernel_create_anew(run->device, c->kind, c->spec, true, &k, built, error);
+}
+
+static ley_status try_hermite(check_run *run, const kernel_case *c, dev_kernel *built, ley_error *error)
+{
+    esp_class k = {.boys = {.error = 0}};
+    memcpy(&k.spec, c->spec, sizeof k.spec);
     return kernel_create_anew(run->device, c->kind, c->spec, true, &k, built, error);
 }
 
@@ -303,6 +311,7 @@ static const struct {
     {&ions_nodes_kind, try_alone},
     {&separable_kind, try_separable},
     {&gaussians_kind, try_gaussians},
+    {&hermite_kind, try_hermite},
     {&reference_kind, try_reference},
 };
 

@@ -98,5 +98,6 @@ const check_row check_table[] = {
     KERNEL("ions_nodes", 0, "nodes by their values"),
     KERNEL("separable", 0, "orbitals and densities on grids along the axes"),
     KERNEL("gaussians", 0, "orbitals and densities at points and on oblique grids"),
+    KERNEL("hermite", 0, "potentials of molecules from their wavefunctions"),
 };
 const size_t check_table_count = sizeof check_table / sizeof *check_table;

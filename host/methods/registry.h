@@ -10,7 +10,8 @@
     METHOD(mdh) \
     METHOD(cutoff) \
     METHOD(msm) \
-    METHOD(wavefunction)
+    METHOD(wavefunction) \
+    METHOD(esp)
 
 /* X: law_X. */
 #define LAWS(LAW) LAW(pairs) LAW(dcs) LAW(mdh) LAW(long_range)
@@ -58,7 +59,8 @@
     KERNEL(ions_bricks) \
     KERNEL(ions_nodes) \
     KERNEL(separable) \
-    KERNEL(gaussians)
+    KERNEL(gaussians) \
+    KERNEL(hermite)
 
 #define DECLARE_METHOD(name) extern const method method_##name;
 #define DECLARE_LAW(name) extern const law law_##name;

@@ -136,12 +136,12 @@ static bool shell_polynomial(const basis_shell *s, const double *c, double sums[
     return is_any;
 }
 
-void expansion_fill(const expansion *e, int64_t orbital, float *coefficients)
+void expansion_fill_exact(const expansion *e, int64_t orbital, double *exact)
 {
     const ley_wavefunction *w = e->wavefunction;
     double sums[BASIS_MOST_MONOMIALS];
-    double *exact = calloc((size_t)e->coefficients, sizeof *exact);
-    for (int64_t s = 0; exact != NULL && s < w->arrays.shells; s++) {
+    memset(exact, 0, (size_t)e->coefficients * sizeof *exact);
+    for (int64_t s = 0; s < w->arrays.shells; s++) {
         const basis_shell *shell = &w->shells[s];
         if (!shell_polynomial(shell, w->arrays.orbital_coefficients + orbital * w->functions + shell->first_function,
                               sums))
@@ -155,6 +155,13 @@ void expansion_fill(const expansion *e, int64_t orbital, float *coefficients)
                         radial * sums[basis_monomial(shell->l, i, j)];
         }
     }
+}
+
+void expansion_fill(const expansion *e, int64_t orbital, float *coefficients)
+{
+    double *exact = malloc((size_t)e->coefficients * sizeof *exact);
+    if (exact != NULL)
+        expansion_fill_exact(e, orbital, exact);
     for (int32_t i = 0; i < e->coefficients; i++)
         coefficients[i] = exact != NULL ? (float)exact[i] : NAN;
     free(exact);

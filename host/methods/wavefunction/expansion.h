@@ -38,6 +38,7 @@ int expansion_place(int l, int i);
 
 /* C of an orbital, [coefficients]. */
 void expansion_fill(const expansion *e, int64_t orbital, float *coefficients);
+void expansion_fill_exact(const expansion *e, int64_t orbital, double *exact);
 
 /* The square of how far a Gaussian reaches: beyond that no orbital has a term of it above its
  * threshold, nor of its derivatives, up to the second ones, where these are asked for. */

@@ -168,25 +168,30 @@ void list_run_destroy(list_run *run)
 }
 
 typedef struct placing {
-    const list_run *run;
+    float *places;
+    size_t pitch;
+    int64_t count;
     list_place *place;
     const void *context;
 } placing;
 
-/* Points of the last group beyond the last one are at that one. */
 static void put_places(void *context, size_t first, size_t last)
 {
     const placing *p = context;
-    const list_run *run = p->run;
     for (size_t i = first; i < last; i++) {
         double place[3];
-        p->place(p->context, (int64_t)i < run->count ? (int64_t)i : run->count - 1, place);
+        p->place(p->context, (int64_t)i < p->count ? (int64_t)i : p->count - 1, place);
         for (size_t axis = 0; axis < 3; axis++) {
-            float *high = &run->places[axis * (size_t)run->pitch + i];
+            float *high = &p->places[axis * p->pitch + i];
             *high = (float)place[axis];
-            run->places[(axis + 3) * (size_t)run->pitch + i] = (float)(place[axis] - (double)*high);
+            p->places[(axis + 3) * p->pitch + i] = (float)(place[axis] - (double)*high);
         }
     }
+}
+
+void list_put_places(float *places, int64_t pitch, int64_t count, list_place *place, const void *context)
+{
+    parallel_ranges((size_t)pitch, put_places, &(placing){places, (size_t)pitch, count, place, context});
 }
 
 static void launch_block(list_run *run, int32_t block)
@@ -217,7 +222,7 @@ ley_status list_run_begin(list_run *run, list_place *place, const void *context,
     run->count = count;
     run->pitch = ley_round_up(count, group_points(k));
     const size_t bytes = (size_t)k->problem.values * (size_t)run->pitch * NUMBER;
-    parallel_ranges((size_t)run->pitch, put_places, &(placing){run, place, context});
+    list_put_places(run->places, run->pitch, count, place, context);
     sequence_begin(w, &k->flight, cancelled);
     sequence_write(w, run->points, 0, run->places, COORDINATES * (size_t)run->pitch * NUMBER);
     if (k->problem.weights != NULL)

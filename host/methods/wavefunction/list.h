@@ -68,6 +68,10 @@ void list_run_destroy(list_run *run);
 
 /* Where point i is, in bohr. Called from several threads. */
 typedef void list_place(const void *context, int64_t i, double place[3]);
+
+/* Places of points as sums of two floats, [6][pitch]; behind the last one it is repeated. */
+void list_put_places(float *places, int64_t pitch, int64_t count, list_place *place, const void *context);
+
 ley_status list_run_begin(list_run *run, list_place *place, const void *context, int64_t count,
                           const atomic_bool *cancelled, ley_error *error);
 

@@ -51,8 +51,8 @@ ley_status ley_job_create_wavefunction(ley_engine *engine, const ley_wavefunctio
     const ley_status status = wavefunction_task_create(w, request, options, &task, error);
     if (status != LEY_OK)
         return status;
-    return job_create(engine, &method_wavefunction, task, w->atoms, &(ley_target){.map = NULL}, run_options, job,
-                      error);
+    return job_create(engine, request->kind == LEY_POTENTIAL ? &method_esp : &method_wavefunction, task, w->atoms,
+                      &(ley_target){.map = NULL}, run_options, job, error);
 }
 
 static ley_status prepare(void *context, const job_view *job, ley_error *error)
@@ -268,13 +268,7 @@ static int64_t slab_count(const void *state)
     return ((const wavefunction_state *)state)->slab_planes;
 }
 
-/* A slab's points, from which they are counted. */
-typedef struct slab_points {
-    const wavefunction_task *task;
-    int64_t first;
-} slab_points;
-
-static void place_of_point(const void *context, int64_t i, double place[3])
+void wavefunction_place(const void *context, int64_t i, double place[3])
 {
     const slab_points *p = context;
     const int64_t at = p->first + i, *n = p->task->grid.n;
@@ -292,15 +286,13 @@ static ley_status submit(void *state, int slot, slab piece, ley_error *error)
     wavefunction_state *s = state;
     const slab_points points = {s->task, piece.first * plane_points(s->task)};
     if (s->is_listed)
-        return list_run_begin(&s->list_slots[slot], place_of_point, &points, piece.count * plane_points(s->task),
+        return list_run_begin(&s->list_slots[slot], wavefunction_place, &points, piece.count * plane_points(s->task),
                               s->task->job->cancelled, error);
     return separable_run_begin(&s->slots[slot], piece.first, piece.count, s->task->job->cancelled, error);
 }
 
-/* The planes of all values for somebody who fills them, each at its place; those that were taken
- * are given back. */
-static ley_status take_planes(const wavefunction_task *task, slab piece, float **planes, size_t *taken,
-                              ley_error *error)
+ley_status wavefunction_take_planes(const wavefunction_task *task, slab piece, float **planes, size_t *taken,
+                                    ley_error *error)
 {
     ley_status status = LEY_OK;
     for (*taken = 0; *taken < task->values && status == LEY_OK; *taken += status == LEY_OK)
@@ -309,8 +301,8 @@ static ley_status take_planes(const wavefunction_task *task, slab piece, float *
     return status;
 }
 
-static ley_status give_planes(const wavefunction_task *task, slab piece, float **planes, size_t taken, bool is_done,
-                              ley_error *error)
+ley_status wavefunction_give_planes(const wavefunction_task *task, slab piece, float **planes, size_t taken,
+                                    bool is_done, ley_error *error)
 {
     ley_status first = LEY_OK;
     for (size_t i = 0; i < taken; i++) {
@@ -404,13 +396,13 @@ static ley_status collect(void *state, int slot, slab piece, slab_times *times, 
     float **planes = calloc(s->task->sums + 1, sizeof *planes);
     if (planes == NULL)
         return ley_fail_memory(error, s->task->sums * sizeof *planes, "a slab");
-    ley_status status = take_planes(s->task, piece, planes, &taken, error);
+    ley_status status = wavefunction_take_planes(s->task, piece, planes, &taken, error);
     if (status == LEY_OK)
         status = s->is_listed
                      ? finish_list(list, s->task, piece, planes, error)
                      : finish_planes(run, s->task, (size_t)(piece.count * plane_points(s->task)), planes, error);
     *times = s->is_listed ? list->command_sequence.times : run->command_sequence.times;
-    const ley_status given = give_planes(s->task, piece, planes, taken, status == LEY_OK, error);
+    const ley_status given = wavefunction_give_planes(s->task, piece, planes, taken, status == LEY_OK, error);
     free(planes);
     return status == LEY_OK ? given : status;
 }

@@ -2,6 +2,7 @@
 
 #include "core/options.h"
 #include "core/parameters.h"
+#include "core/units.h"
 #include "error.h"
 #include "parallel.h"
 #include "target/map.h"
@@ -12,7 +13,7 @@
 
 /* Terms that are left out add up to no more than this share of an orbital's largest value; and
  * orbitals of one launch. */
-static const double left_out_share = 5e-7, rounded_share = 1e-14, most_occupation = 1000;
+static const double left_out_share = 5e-7, rounded_share = 1e-14, most_occupation = 1000, usual_temperature_K = 298.15;
 enum { MOST_ORBITALS = 64, DENSITY_VALUE = 0 };
 
 /* ---- Options --------------------------------------------------------------------------------- */
@@ -35,8 +36,9 @@ void ley_wavefunction_options_default(ley_wavefunction_options *options)
 
 size_t ley_wavefunction_values(const ley_wavefunction_request *r)
 {
-    return r->kind == LEY_ORBITALS ? r->orbital_count
-                                   : (size_t)(1 + 3 * r->gradient + r->laplacian + r->reduced_gradient);
+    return r->kind == LEY_ORBITALS
+               ? r->orbital_count
+               : (size_t)(1 + 3 * (r->gradient || r->field) + r->laplacian + r->reduced_gradient);
 }
 
 static ley_status check_maps(const ley_wavefunction_request *r, ley_error *error)
@@ -87,6 +89,10 @@ static ley_status check_request(const ley_wavefunction *w, const ley_wavefunctio
 {
     if ((unsigned)r->kind >= LEY_WAVEFUNCTION_KINDS)
         return ley_fail(error, LEY_ERROR_USAGE, "nothing of a wavefunction has the number %d", (int)r->kind);
+    if (r->kind != LEY_POTENTIAL && (r->field || r->units != NULL))
+        return ley_fail(error, LEY_ERROR_USAGE, "fields and units are those of potentials");
+    if (r->kind == LEY_POTENTIAL && (r->gradient || r->laplacian || r->reduced_gradient || r->orbitals != NULL))
+        return ley_fail(error, LEY_ERROR_USAGE, "of potentials there is the field, E = -grad V, of all orbitals");
     const ley_status status = check_orbitals(w, r, error);
     if (status != LEY_OK)
         return status;
@@ -140,6 +146,18 @@ static void name_quantities(wavefunction_task *t)
                                                    .derivative = t->orbitals != NULL ? 0 : derivative_of(t, v)};
 }
 
+static ley_status name_unit(wavefunction_task *t, ley_error *error)
+{
+    const ley_wavefunction_request *r = &t->request;
+    const char *units = r->units != NULL ? r->units : "hartree/e";
+    const double temperature_K = r->temperature_K != 0 ? r->temperature_K : usual_temperature_K;
+    if (!(temperature_K >= 1e-3 && temperature_K <= 1e6))
+        return ley_fail(error, LEY_ERROR_USAGE, "a temperature of %g K", temperature_K);
+    t->unit = units_per_hartree(units, temperature_K);
+    t->field_unit = strcmp(units, "hartree/e") == 0 ? 1 : t->unit / units_bohr_A;
+    return t->unit > 0 ? LEY_OK : ley_fail(error, LEY_ERROR_USAGE, "'%s' are no units of potentials", units);
+}
+
 static ley_status fill(wavefunction_task *t, ley_error *error)
 {
     const bool has_orbitals = t->request.kind == LEY_ORBITALS;
@@ -158,7 +176,7 @@ static ley_status fill(wavefunction_task *t, ley_error *error)
     t->is_listed = t->request.maps == NULL || !ley_grid_is_orthogonal(&t->grid);
     const ley_status status = has_orbitals ? LEY_OK : make_weights(t, error);
     name_quantities(t);
-    return status;
+    return status == LEY_OK ? name_unit(t, error) : status;
 }
 
 ley_status wavefunction_task_create(const ley_wavefunction *w, const ley_wavefunction_request *request,
@@ -355,6 +373,7 @@ ley_status wavefunction_task_prepare(wavefunction_task *t, ley_error *error)
 void wavefunction_task_release(wavefunction_task *t)
 {
     expansion_destroy(&t->e);
+    hermite_destroy(&t->charges);
     free(t->coefficients);
     free(t->largest);
     free(t->used);

@@ -3,6 +3,7 @@
 #define LEY_WAVEFUNCTION_TASK_H
 
 #include "law/wavefunction.h"
+#include "methods/wavefunction/hermite.h"
 #include "methods/wavefunction/kernel.h"
 #include "methods/wavefunction/list.h"
 #include "schedule/stage.h"
@@ -40,6 +41,10 @@ typedef struct wavefunction_task {
     separable_problem problem;
     double *thresholds, *used_weights; /* [used] */
     list_problem list;
+
+    /* Of LEY_POTENTIAL (esp_method.c). */
+    double unit, field_unit; /* of values, in atomic units */
+    hermite_charges charges;
 } wavefunction_task;
 
 extern const ley_parameter_table wavefunction_parameters;

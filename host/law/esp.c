@@ -1,0 +1,288 @@
+/* The potential of a pair of primitives of exponents a and b around A and B, by a quadrature. With
+ * 1/r = 2/sqrt(pi) int_0^inf exp(-u^2 r^2) du, p = a + b and u^2 = p s^2/(1 - s^2) it is, at C,
+ *
+ *     2 pi/p exp(-ab/p |A - B|^2) int_0^1 exp(-p |P - C|^2 s^2) X(s) Y(s) Z(s) ds
+ *
+ * where P = (a A + b B)/p, and X is the mean of (x - A)^i (x - B)^j over a normal distribution
+ * around P + s^2 (C - P) of variance (1 - s^2)/(2p), a polynomial in s^2. The integrand is even,
+ * so that half of a rule of Gauss and Legendre does. */
+#include "law/esp.h"
+
+#include "core/units.h"
+#include "source/wavefunction.h"
+
+#include <math.h>
+#include <string.h>
+
+enum {
+    FEW_NODES = 14,
+    NODES = 20,
+    MOST_OF_FEW = 2 /* the degree of a pair */,
+    POWERS = LEY_MOST_MOMENTUM + 1,
+    MOST_POINTS = 16
+};
+
+/* Pairs whose Gaussian product is no larger do not count: exp(-decay); nor what is left of the
+ * integral where its Gaussian is exp(-reach). */
+static const double largest_decay = 30, reach_of_few = 30, reach_of_all = 33;
+
+/* ---- The rule -------------------------------------------------------------------------------- */
+
+/* Positive nodes of the rule of twice as many points on [-1, 1]; and its weights times exp(-reach
+ * s^2). */
+typedef struct rule {
+    int count;
+    double reach;
+    double s[NODES], weight[NODES], far[NODES];
+} rule;
+
+static rule make_rule(int count, double reach)
+{
+    enum { STEPS = 8 };
+    const int points = 2 * count;
+    rule made = {.count = count, .reach = reach};
+    for (int k = 0; k < count; k++) {
+        double x = cos(M_PI * (k + 0.75) / (points + 0.5)), slope = 1;
+        for (int step = 0; step < STEPS; step++) { /* Newton's, on Legendre's polynomial */
+            double last = 1, value = x;
+            for (int n = 2; n <= points; n++) {
+                const double next = ((2 * n - 1) * x * value - (n - 1) * last) / n;
+                last = value;
+                value = next;
+            }
+            slope = points * (x * value - last) / (x * x - 1);
+            x -= value / slope;
+        }
+        made.s[k] = x;
+        made.weight[k] = 2 / ((1 - x * x) * slope * slope);
+        made.far[k] = made.weight[k] * exp(-reach * x * x);
+    }
+    return made;
+}
+
+/* ---- Pairs ----------------------------------------------------------------------------------- */
+
+typedef double block[BASIS_MOST_MONOMIALS][BASIS_MOST_MONOMIALS];
+
+/* Two shells, and the density between their monomials, without the radial parts. */
+typedef struct shell_pair {
+    const ley_wavefunction *w;
+    const basis_shell *a, *b;
+    const double *at_a, *at_b;
+    double distance2;
+    block density;
+} shell_pair;
+
+static void add_density(const wavefunction_quantity *q, const shell_pair *s, int n_a, int n_b, block functions)
+{
+    for (int64_t i = 0; i < s->w->arrays.orbitals; i++) {
+        const double *c = s->w->arrays.orbital_coefficients + i * s->w->functions;
+        for (int f = 0; f < n_a && q->weights[i] != 0; f++) {
+            const double left = q->weights[i] * c[s->a->first_function + f];
+            for (int g = 0; g < n_b; g++)
+                functions[f][g] += left * c[s->b->first_function + g];
+        }
+    }
+}
+
+/* sum over functions f, g of D_fg times their polynomials. */
+static void make_density(const wavefunction_quantity *q, shell_pair *s)
+{
+    const int n_a = basis_shell_functions(s->a->l, s->a->is_pure), n_b = basis_shell_functions(s->b->l, s->b->is_pure),
+              m_a = basis_shell_functions(s->a->l, false), m_b = basis_shell_functions(s->b->l, false);
+    block functions = {{0}}, half = {{0}};
+    double factors[BASIS_MOST_MONOMIALS];
+    add_density(q, s, n_a, n_b, functions);
+    memset(s->density, 0, sizeof s->density);
+    for (int g = 0; g < n_b; g++) {
+        basis_polynomial(s->b->l, s->b->is_pure, g, factors);
+        for (int f = 0; f < n_a; f++)
+            for (int m = 0; m < m_b; m++)
+                half[f][m] += functions[f][g] * factors[m];
+    }
+    for (int f = 0; f < n_a; f++) {
+        basis_polynomial(s->a->l, s->a->is_pure, f, factors);
+        for (int k = 0; k < m_a; k++)
+            for (int m = 0; m < m_b; m++)
+                s->density[k][m] += factors[k] * half[f][m];
+    }
+}
+
+/* Means of (x - A)^i (x - B)^j, for all i and j. */
+typedef double means[POWERS][POWERS];
+
+static void fill_means(double to_a, double to_b, double variance, int l_a, int l_b, means x)
+{
+    x[0][0] = 1;
+    for (int i = 0; i < l_a; i++)
+        x[i + 1][0] = to_a * x[i][0] + (i > 0 ? variance * i * x[i - 1][0] : 0);
+    for (int j = 0; j < l_b; j++)
+        for (int i = 0; i <= l_a; i++)
+            x[i][j + 1] = to_b * x[i][j] + variance * ((i > 0 ? i * x[i - 1][j] : 0) + (j > 0 ? j * x[i][j - 1] : 0));
+}
+
+/* Their derivatives by where C is, with that of the Gaussian in front. */
+static void fill_slopes(double way, double s2, double p, int l_a, int l_b, means x, means slopes)
+{
+    for (int i = 0; i <= l_a; i++)
+        for (int j = 0; j <= l_b; j++)
+            slopes[i][j] = s2 * (2 * p * way * x[i][j] + (i > 0 ? i * x[i - 1][j] : 0) + (j > 0 ? j * x[i][j - 1] : 0));
+}
+
+static double product(const shell_pair *s, means x, means y, means z)
+{
+    double sum = 0;
+    for (int i = s->a->l, m = 0; i >= 0; i--)
+        for (int j = s->a->l - i; j >= 0; j--, m++)
+            for (int k = s->b->l, n = 0; k >= 0; k--)
+                for (int h = s->b->l - k; h >= 0; h--, n++)
+                    sum += s->density[m][n] * x[i][k] * y[j][h] * z[s->a->l - i - j][s->b->l - k - h];
+    return sum;
+}
+
+/* What a pair of primitives adds to a value, and the length of that. */
+static void add_primitives(const shell_pair *s, const rule *r, double a, double b, double factor, int derivative,
+                           const double at[3], double *value, double *length)
+{
+    const double p = a + b;
+    double centre[3], t = 0, v = 0, slope = 0;
+    for (int k = 0; k < 3; k++) {
+        centre[k] = (a * s->at_a[k] + b * s->at_b[k]) / p;
+        t += p * (centre[k] - at[k]) * (centre[k] - at[k]);
+    }
+    const double most_s = t > r->reach ? sqrt(r->reach / t) : 1;
+    for (int node = 0; node < r->count; node++) {
+        const double y = most_s * r->s[node], s2 = y * y,
+                     weight = most_s * (t > r->reach ? r->far[node] : r->weight[node] * exp(-t * s2));
+        means x[3], slopes;
+        for (int k = 0; k < 3; k++) {
+            const double middle = centre[k] + s2 * (at[k] - centre[k]);
+            fill_means(middle - s->at_a[k], middle - s->at_b[k], (1 - s2) / (2 * p), s->a->l, s->b->l, x[k]);
+        }
+        v += weight * product(s, x[0], x[1], x[2]);
+        if (derivative > 0) {
+            const int k = derivative - 1;
+            fill_slopes(centre[k] - at[k], s2, p, s->a->l, s->b->l, x[k], slopes);
+            memcpy(x[k], slopes, sizeof slopes);
+            slope += weight * product(s, x[0], x[1], x[2]);
+        }
+    }
+    *value = factor * (derivative > 0 ? slope : v);
+    *length = derivative > 0 ? fabs(factor) * sqrt(v * v * p / (1 + t) + slope * slope) : fabs(*value);
+}
+
+/* ---- Sums ------------------------------------------------------------------------------------ */
+
+/* Values less what electrons add to them, and squares. */
+typedef struct sums {
+    const wavefunction_quantity *q;
+    rule few, rule; /* for pairs of low degrees, and for others */
+    size_t n;
+    const double (*point)[3];
+    reference_value *values;
+} sums;
+
+static void add_shells(const sums *to, shell_pair *s)
+{
+    const ley_wavefunction_arrays *from = &s->w->arrays;
+    bool is_made = false;
+    for (int64_t i = s->a->first_primitive; i < s->a->first_primitive + s->a->primitives; i++)
+        for (int64_t j = s->b->first_primitive; j < s->b->first_primitive + s->b->primitives; j++) {
+            const double a = from->exponents[i], b = from->exponents[j], decay = a * b / (a + b) * s->distance2;
+            if (decay > largest_decay)
+                continue;
+            if (!is_made)
+                make_density(to->q, s);
+            is_made = true;
+            const double factor = (s->a == s->b ? 1 : 2) * 2 * M_PI / (a + b) * exp(-decay) * from->coefficients[i] *
+                                  from->coefficients[j] * basis_radial_norm(a, s->a->l) * basis_radial_norm(b, s->b->l);
+            for (size_t k = 0; k < to->n; k++) {
+                double value, length;
+                add_primitives(s, s->a->l + s->b->l <= MOST_OF_FEW ? &to->few : &to->rule, a, b, factor,
+                               to->q->derivative, to->point[k], &value, &length);
+                to->values[k].value += to->q->derivative > 0 ? value : -value;
+                to->values[k].absolute += length * length;
+            }
+        }
+}
+
+static void add_nuclei(const sums *to)
+{
+    const ley_wavefunction_arrays *a = &to->q->wavefunction->arrays;
+    const int axis = to->q->derivative - 1;
+    for (size_t k = 0; k < to->n; k++)
+        for (int64_t i = 0; i < a->nuclei; i++) {
+            double way[3], r2 = 0;
+            for (int d = 0; d < 3; d++) {
+                way[d] = to->point[k][d] - a->positions_bohr[3 * i + d];
+                r2 += way[d] * way[d];
+            }
+            const double r = fmax(sqrt(r2), ESP_R_MIN_BOHR), value = a->charges[i] / r;
+            if (axis < 0)
+                to->values[k].value += value;
+            else if (r > ESP_R_MIN_BOHR)
+                to->values[k].value += value / r2 * way[axis];
+            to->values[k].absolute += axis < 0 ? value * value : value * value / (r * r);
+        }
+}
+
+static void sum_some(const sums *to)
+{
+    const ley_wavefunction *w = to->q->wavefunction;
+    shell_pair s = {.w = w};
+    for (size_t k = 0; k < to->n; k++)
+        to->values[k] = (reference_value){0};
+    add_nuclei(to);
+    for (int64_t i = 0; i < w->arrays.shells; i++)
+        for (int64_t j = 0; j <= i; j++) {
+            s.a = &w->shells[i];
+            s.b = &w->shells[j];
+            s.at_a = w->arrays.positions_bohr + 3 * s.a->atom;
+            s.at_b = w->arrays.positions_bohr + 3 * s.b->atom;
+            s.distance2 = 0;
+            for (int d = 0; d < 3; d++)
+                s.distance2 += (s.at_a[d] - s.at_b[d]) * (s.at_a[d] - s.at_b[d]);
+            add_shells(to, &s);
+        }
+    for (size_t k = 0; k < to->n; k++)
+        to->values[k].absolute = fabs(to->values[k].value) + sqrt(to->values[k].absolute) + to->q->least;
+}
+
+void esp_values(const wavefunction_quantity *q, size_t n, const double (*point)[3], reference_value *values)
+{
+    sums to = {.q = q, .few = make_rule(FEW_NODES, reach_of_few), .rule = make_rule(NODES, reach_of_all)};
+    for (size_t first = 0; first < n; first += to.n) {
+        to.n = n - first < MOST_POINTS ? n - first : MOST_POINTS;
+        to.point = point + first;
+        to.values = values + first;
+        sum_some(&to);
+    }
+}
+
+/* ---- The law --------------------------------------------------------------------------------- */
+
+static void values_A(const reference_terms *terms, size_t n, const double (*point_A)[3], reference_value *values)
+{
+    double point[MOST_POINTS][3];
+    for (size_t first = 0, count; first < n; first += count) {
+        count = n - first < MOST_POINTS ? n - first : MOST_POINTS;
+        for (size_t k = 0; k < count; k++)
+            for (int axis = 0; axis < 3; axis++)
+                point[k][axis] = point_A[first + k][axis] / units_bohr_A;
+        esp_values(terms->quantity, count, (const double(*)[3])point, values + first);
+        for (size_t k = first; k < first + count; k++) {
+            values[k].value *= terms->constant;
+            values[k].absolute *= fabs(terms->constant);
+        }
+    }
+}
+
+static reference_value value_A(const reference_terms *terms, const double point_A[3])
+{
+    const double places[1][3] = {{point_A[0], point_A[1], point_A[2]}};
+    reference_value made;
+    values_A(terms, 1, places, &made);
+    return made;
+}
+
+const law law_esp = {.name = "esp", .value = value_A, .values = values_A};

@@ -1,0 +1,22 @@
+/* The electrostatic potential of a molecule at a point, of its nuclei and its electrons, and its
+ * field, in plain double precision: the judge of the kernel. It knows neither Boys' function nor
+ * Hermite Gaussians, by which the kernel computes. */
+#ifndef LEY_LAW_ESP_H
+#define LEY_LAW_ESP_H
+
+#include "law/wavefunction.h"
+
+/* Nearer to a nucleus than this its distance counts as this, in bohr; its field is 0 there. */
+#define ESP_R_MIN_BOHR 1e-3
+
+/* Its row for verification. What is absolute is the value's magnitude and the root of the sum of
+ * squares of what nuclei and pairs of primitives add: that is how floats are off. Of the field the
+ * same, of the lengths of what they add. */
+extern const law law_esp;
+
+/* The values at n points, bohr, in hartree/e: of a quantity's derivative 0 the potential, of 1 to 3
+ * the field along x, y, z, less the potential's derivative, in hartree/(e bohr). The weights are
+ * there. */
+void esp_values(const wavefunction_quantity *q, size_t n, const double (*point_bohr)[3], reference_value *values);
+
+#endif
