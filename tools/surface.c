@@ -113,7 +113,8 @@ static const option_row surface_rows[] = {
                 .value = "V[,V2]",
                 .low = -1e30,
                 .high = 1e30,
-                .unset = "5 kT/e in the unit of the values; with --level the largest level",
+                .unset = "5 kT/e in the unit of the values; of levels the largest one; of a density "
+                         "the largest value on its surface",
                 .help = "colours from -V to V, or from V to V2"},
     [ANGLES] = {.name = "angles",
                 .kind = OPTION_REALS,
@@ -516,17 +517,16 @@ static void find_range(const ley_surface *surface, double range[2])
 }
 
 /* Up to where colours go unless it is said: levels are drawn in full colours, and so is the largest
- * value that a density has of a map that is no potential. */
+ * value on a surface of a wavefunction. */
 static double usual_limit(const surface_values *values, const ley_surface *surface)
 {
-    const bool has_colours = is_of_wavefunction(values) && values->map != NULL;
-    const char *units = ley_surface_units(surface);
+    const size_t levels = ley_surface_level_count(surface);
     double high = 0, range[2];
-    if (has_colours ? units[0] != '\0' && strncmp(units, "bohr", 4) != 0 : ley_surface_level_count(surface) == 0)
-        return ley_colours_usual_limit(units);
-    for (size_t i = 0; i < ley_surface_level_count(surface) && !has_colours; i++)
+    if (levels == 0)
+        return ley_colours_usual_limit(ley_surface_units(surface));
+    for (size_t i = 0; i < levels; i++)
         high = fmax(high, fabs(ley_surface_level_at(surface, i)->level));
-    if (has_colours) {
+    if (is_of_wavefunction(values)) {
         find_range(surface, range);
         high = fmax(fabs(range[0]), fabs(range[1]));
     }
