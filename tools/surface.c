@@ -80,7 +80,7 @@ static const option_row surface_rows[] = {
              .is_input = true,
              .offset = offsetof(surface_values, map),
              .value = "MAP",
-             .unset = "the molecule's potential",
+             .unset = "the potential",
              .help = "colour the molecule, or the density, by this map; without them, the map whose --level is drawn"},
     [ORBITAL] = {.name = "orbital",
                  .kind = OPTION_TEXT,
@@ -417,19 +417,15 @@ static ley_status run_wavefunction(const surface_values *values, const ley_wavef
 static ley_status take_exact_potential(const surface_values *values, const ley_wavefunction *w, ley_surface *surface,
                                        ley_error *error)
 {
-    static const char units[] = "kT/e";
     const int64_t n = ley_surface_vertex_count(surface);
     double *potential = allocate((size_t)n, sizeof *potential);
-    const ley_wavefunction_request request = {.kind = LEY_POTENTIAL,
-                                              .units = units,
-                                              .points = n,
-                                              .point_A = ley_surface_vertices_A(surface),
-                                              .values = potential};
+    const ley_wavefunction_request request = {
+        .kind = LEY_POTENTIAL, .points = n, .point_A = ley_surface_vertices_A(surface), .values = potential};
     const ley_status status = run_wavefunction(values, w, &request, error);
     for (int64_t i = 0; i < n && status == LEY_OK; i++)
         ley_surface_values(surface)[i] = (float)potential[i];
     if (status == LEY_OK)
-        ley_surface_set_units(surface, units);
+        ley_surface_set_units(surface, "hartree/e");
     free(potential);
     return status;
 }
@@ -548,7 +544,7 @@ static short_text label_of(const parsed_arguments *arguments, const ley_surface 
     const surface_values *values = arguments->values;
     const char *units = ley_surface_units(surface);
     if (values->map == NULL && is_of_wavefunction(values))
-        return text_of("%s in %s", values->density ? "electron density" : values->orbital, units);
+        return text_of("%s in %s", values->density ? "potential" : values->orbital, units);
     if (values->map == NULL)
         return text_of("potential in %s (dielectric %g)", units, values->medium.dielectric);
     short_text label = text_of("%s%s%s", base_name(values->map), units[0] != '\0' ? " in " : "", units);

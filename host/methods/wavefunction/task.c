@@ -36,9 +36,8 @@ void ley_wavefunction_options_default(ley_wavefunction_options *options)
 
 size_t ley_wavefunction_values(const ley_wavefunction_request *r)
 {
-    return r->kind == LEY_ORBITALS
-               ? r->orbital_count
-               : (size_t)(1 + 3 * (r->gradient || r->field) + r->laplacian + r->reduced_gradient);
+    return r->kind == LEY_ORBITALS ? r->orbital_count
+                                   : (size_t)(1 + 3 * (r->gradient || r->field) + r->laplacian + r->reduced_gradient);
 }
 
 static ley_status check_maps(const ley_wavefunction_request *r, ley_error *error)
