@@ -297,7 +297,7 @@ ley_status wavefunction_take_planes(const wavefunction_task *task, slab piece, f
     ley_status status = LEY_OK;
     for (*taken = 0; *taken < task->values && status == LEY_OK; *taken += status == LEY_OK)
         status = map_planes_take(task->maps[*taken], piece.first, piece.count,
-                                 &planes[wavefunction_place(task, *taken)], error);
+                                 &planes[wavefunction_sum_place(task, *taken)], error);
     return status;
 }
 
@@ -307,7 +307,7 @@ ley_status wavefunction_give_planes(const wavefunction_task *task, slab piece, f
     ley_status first = LEY_OK;
     for (size_t i = 0; i < taken; i++) {
         const ley_status status =
-            map_planes_give(task->maps[i], piece.first, piece.count, planes[wavefunction_place(task, i)], is_done,
+            map_planes_give(task->maps[i], piece.first, piece.count, planes[wavefunction_sum_place(task, i)], is_done,
                             first == LEY_OK ? error : NULL);
         first = first == LEY_OK ? status : first;
     }
@@ -356,7 +356,7 @@ static ley_status finish_planes(separable_run *run, const wavefunction_task *tas
 /* A value of point i of a list. */
 static double list_value(const float *sums, const list_run *run, const wavefunction_task *task, size_t value, int64_t i)
 {
-    const size_t place = wavefunction_place(task, value);
+    const size_t place = wavefunction_sum_place(task, value);
     const float *at = sums + i;
     const int64_t pitch = run->pitch;
     return place < task->sums
@@ -375,7 +375,7 @@ static ley_status finish_list(list_run *run, const wavefunction_task *task, slab
         for (int64_t i = 0; i < count; i++) {
             const double value = list_value(sums, run, task, v, i);
             if (planes != NULL)
-                planes[wavefunction_place(task, v)][i] = (float)value;
+                planes[wavefunction_sum_place(task, v)][i] = (float)value;
             else
                 task->request.values[(int64_t)v * task->request.points + piece.first + i] = value;
         }

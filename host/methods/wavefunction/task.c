@@ -130,7 +130,7 @@ static int derivative_of(const wavefunction_task *t, size_t value)
                                                                  : (int)value;
 }
 
-size_t wavefunction_place(const wavefunction_task *t, size_t value)
+size_t wavefunction_sum_place(const wavefunction_task *t, size_t value)
 {
     const int derivative = t->orbitals != NULL ? 0 : derivative_of(t, value);
     return derivative == WAVEFUNCTION_REDUCED ? t->sums : derivative == 4 ? t->sums - 1 : value;

@@ -60,6 +60,6 @@ void wavefunction_task_release(wavefunction_task *task);
 
 /* Where a value is among the sums; the reduced gradient, which is none of them, is behind the
  * last. */
-size_t wavefunction_place(const wavefunction_task *task, size_t value);
+size_t wavefunction_sum_place(const wavefunction_task *task, size_t value);
 
 #endif
