@@ -130,6 +130,7 @@ static void test_potentials(void **state)
 
 /* judge.py: functions of shells up to d at places, and a reader of cube files. */
 static const char judge[] =
+    "import re\n"
     "import numpy as np\n"
     "def odd(n):\n"
     "    return 1 if n < 1 else (2 * n - 1) * odd(n - 1)\n"
@@ -165,6 +166,12 @@ static const char judge[] =
     "    right = right(r)\n"
     "    off = abs(values - right).max() / abs(right).max()\n"
     "    assert off < 1e-5, (name, off)\n"
+    "def ply(name):\n"
+    "    head, body = open(name, 'rb').read().split(b'end_header\\n', 1)\n"
+    "    n = int(re.search(rb'element vertex (\\d+)', head)[1])\n"
+    "    row = np.dtype([('r', '<3f4'), ('normal', '<3f4'), ('colour', '3u1'), ('value', '<f4')])\n"
+    "    v = np.frombuffer(body, row, n)\n"
+    "    return v['r'] / 0.529177210903, v['colour'].astype(int), v['value'], head\n"
     "w, less = (dict(np.load(name)) for name in ('w.npz', 'less.npz'))\n";
 
 /* A grid of steps that are not at right angles, with lengths in bohr and in Angstrom, which is
@@ -268,7 +275,7 @@ static void test_natural_orbitals(void **state)
 }
 
 /* Vertices are where the orbital has the level, blue where it is positive and red where it is
- * negative; colours of a density are another map's. */
+ * negative; colours of a density are another map's, or the potential's. */
 static void test_surfaces(void **state)
 {
     static const char *const said[] = {"\n 0.05  ", "\n-0.05  ", "colours from -0.05 to 0.05\n", NULL};
@@ -279,16 +286,9 @@ static void test_surfaces(void **state)
     cli_run(0, "surface: ", NULL,
             "surface w.npz --density --level 0.02 --map out/f.cube -o out/rho.ply --spacing 0.08");
     cli_run(0, "written: out/rho.png, 240 x 180 pixels", NULL,
-            "surface w.npz --density -o out/rho.png --size 240 "
+            "surface w.npz --density --map out/f.cube -o out/rho.png --size 240 "
             "--spacing 0.3");
     cli_python("from judge import *\n"
-               "import re\n"
-               "def ply(name):\n"
-               "    head, body = open(name, 'rb').read().split(b'end_header\\n', 1)\n"
-               "    n = int(re.search(rb'element vertex (\\d+)', head)[1])\n"
-               "    row = np.dtype([('r', '<3f4'), ('normal', '<3f4'), ('colour', '3u1'), ('value', '<f4')])\n"
-               "    v = np.frombuffer(body, row, n)\n"
-               "    return v['r'] / 0.529177210903, v['colour'].astype(int), v['value'], head\n"
                "r, colour, value, head = ply('out/homo.ply')\n"
                "assert b'homo in bohr^-3/2' in head\n"
                "psi = orbitals(w, r)[4]\n"
@@ -303,6 +303,16 @@ static void test_surfaces(void **state)
                "off = np.median(abs(value - right)) / right.max()\n"
                "assert off < 2e-3, off\n"
                "assert colour[value.argmax(), 0] < colour[value.argmin(), 0]\n");
+    cli_run(0, "hartree/e, colours from -", NULL, "surface w.npz --density -o out/v.ply --spacing 0.2");
+    cli_python("from judge import *\n"
+               "r, colour, value, head = ply('out/v.ply')\n"
+               "assert b'potential in hartree/e' in head\n"
+               "np.savetxt('vertices.xyz', r[::97] * 0.529177210903)\n");
+    cli_run(0, NULL, NULL, "esp w.npz --points vertices.xyz -o out/v.npy");
+    cli_python("from judge import *\n"
+               "value, right = ply('out/v.ply')[2][::97], np.load('out/v.npy')\n"
+               "right = right.reshape(len(value), -1)[:, -1]\n"
+               "assert abs(value - right).max() < 1e-4 * abs(right).max(), abs(value - right).max()\n");
 }
 
 static void test_failures(void **state)
