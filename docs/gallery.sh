@@ -29,7 +29,8 @@ say "$leyden" slice meshes.raw -o "$to/difference.png" --difference exact.raw --
 # A protein's surface in the colours of its potential.
 say "$leyden" surface "$examples/pbsam-barn_bars/barnase.pqr" -o "$to/surface.png" --size 960
 
-# An orbital, and a density in the colours of its potential and of a Fukui function; the wavefunctions are beside this script.
+# An orbital, and a density in the colours of its potential and of a Fukui function; the
+# wavefunctions are beside this script.
 say "$leyden" surface "$home/docs/gallery/c60.npz" --orbital homo --level 0.03 -o "$to/c60.png" --size 480
 say "$leyden" density "$home/docs/gallery/caffeine.npz" --orbital homo --occupations 1 -o fukui.cube
 say "$leyden" surface "$home/docs/gallery/caffeine.npz" --density --map fukui.cube -o "$to/caffeine.png" --limits 0,0.0006 --size 480

@@ -1,5 +1,5 @@
 /* leyden orbital, leyden density and leyden esp: what they say, the files of several orbitals and
- * derivatives, and what is refused; surfaces. Values are judged by NumPy, from the formulas alone. */
+ * derivatives, and what is refused; surfaces. NumPy judges values, from the formulas alone. */
 #include "cli_support.h"
 
 #include "some_wavefunction.h"
