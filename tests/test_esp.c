@@ -55,7 +55,7 @@ static void test_against_pyscf(void **state)
              points++)
             for (int d = 0; d < VALUES; d++) {
                 const reference_value found = right_of(w, weights, d, at);
-                if (!(fabs(found.value - right[d]) <= 2e-8 * found.absolute))
+                if (!(fabs(found.value - right[d]) <= 2e-10 * found.absolute))
                     fail_msg("%s: value %d of point %d is %.12g, not %.12g", names[i], d, points, found.value,
                              right[d]);
             }
@@ -191,7 +191,8 @@ static void test_each_function(void **state)
             assert_ok(ley_wavefunction_create(&a, &w, &error));
             assert_ok(expansion_create(w, &e, &error));
             double *weights = weights_of(w);
-            assert_ok(hermite_create(&e, weights, false, 0, &charges, &error));
+            assert_ok(hermite_create(&e, &(hermite_wish){.weights = weights, .has_field = false, .most_left_out = 0},
+                                     &charges, &error));
             for (size_t i = 0; i < sizeof at / sizeof *at; i++) {
                 double bare = 0;
                 for (int64_t k = 0; k < w->arrays.nuclei; k++) {
@@ -213,6 +214,39 @@ static void test_each_function(void **state)
     }
 }
 
+/* Multipoles are right from where on they are taken. */
+static void test_multipoles(void **state)
+{
+    static const double ways[][3] = {{1.02, 0, 0}, {0, -0.8, 0.7}, {-0.7, 0.6, -0.6}, {3, 2, 1}};
+    ley_wavefunction *w = NULL;
+    ley_error error = {0};
+    expansion e;
+    hermite_charges charges;
+    assert_ok(some_wavefunction(6, 2, 6, 12, &w, &error));
+    assert_ok(expansion_create(w, &e, &error));
+    double *weights = weights_of(w), values[VALUES];
+    assert_ok(hermite_create(&e, &(hermite_wish){.weights = weights, .has_field = true, .most_left_out = 0}, &charges,
+                             &error));
+    const far_away *from = &charges.far_away;
+    assert_true(from->reach > 20 && from->reach < 80);
+    for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
+        double at[3];
+        for (int axis = 0; axis < 3; axis++)
+            at[axis] = from->centre[axis] + from->reach * ways[i][axis];
+        assert_true(far_away_values(from, at, values));
+        for (int d = 0; d < VALUES; d++) {
+            const reference_value right = right_of(w, weights, d, at);
+            if (!(fabs(values[d] - right.value) <= 1e-9 + 1e-12 * right.absolute))
+                fail_msg("value %d, way %zu: %g, not %g", d, i, values[d], right.value);
+        }
+    }
+    assert_false(far_away_values(from, from->centre, values));
+    hermite_destroy(&charges);
+    expansion_destroy(&e);
+    free(weights);
+    ley_wavefunction_destroy(w);
+}
+
 /* What is left out, and what that is said to be at most. */
 static void test_screening(void **state)
 {
@@ -224,8 +258,10 @@ static void test_screening(void **state)
     assert_ok(some_wavefunction(12, 2, 8, 2, &w, &error));
     assert_ok(expansion_create(w, &e, &error));
     double *weights = weights_of(w);
-    assert_ok(hermite_create(&e, weights, false, 0, &all, &error));
-    assert_ok(hermite_create(&e, weights, false, 1e-3, &some, &error));
+    assert_ok(
+        hermite_create(&e, &(hermite_wish){.weights = weights, .has_field = false, .most_left_out = 0}, &all, &error));
+    assert_ok(hermite_create(&e, &(hermite_wish){.weights = weights, .has_field = false, .most_left_out = 1e-3}, &some,
+                             &error));
     assert_true(some.left_out <= 1e-3 && hermite_count(&some) < hermite_count(&all));
     for (int i = 0; i < 5; i++) {
         const double at[3] = {4 * support_uniform(&seed), 4 * support_uniform(&seed), 4 * support_uniform(&seed)},
@@ -493,6 +529,38 @@ static void test_forecasts(void **state)
     ley_wavefunction_destroy(w);
 }
 
+static void test_cancel(void **state)
+{
+    ley_wavefunction *w = NULL;
+    ley_error error = {0};
+    assert_ok(some_wavefunction(12, 2, 8, 1, &w, &error));
+    for (int i = 0; i < 4; i++) {
+        support_watch seen = {.cancel_at_call = i == 1 ? -1 : i == 2 ? 1 : 0, .cancel_at_end = i == 3};
+        ley_run_options options = usual();
+        ley_map *map = support_make_map(&straight);
+        const ley_wavefunction_request r = {.kind = LEY_POTENTIAL, .maps = &map};
+        int64_t points = 0;
+        options.slab_planes = 1;
+        options.progress = support_note_progress;
+        options.progress_context = &seen;
+        assert_ok(ley_job_create_wavefunction(engine, w, &r, NULL, &options, &seen.job, &error));
+        assert_int_equal(ley_status_exit_code(support_run_watched(&seen, &points)), i == 0 ? 0 : 130);
+        ley_map_destroy(map);
+    }
+    const atomic_bool is_cancelled = true;
+    double *weights = weights_of(w);
+    hermite_charges charges;
+    expansion e;
+    assert_ok(expansion_create(w, &e, &error));
+    assert_int_equal(
+        hermite_create(&e, &(hermite_wish){.weights = weights, .cancelled = &is_cancelled}, &charges, &error),
+        LEY_CANCELLED);
+    ley_error_clear(&error);
+    expansion_destroy(&e);
+    free(weights);
+    ley_wavefunction_destroy(w);
+}
+
 /* Planted in the kernel: a wrong power, a wrong F_n, a lost carry, a wrong axis of the field: the
  * self-test finds each; what is wrong of so many charges alone the verification. */
 static void test_faults(void **state)
@@ -530,13 +598,13 @@ static void test_faults(void **state)
 static int run_on(const char *selector, const ley_device_info *info)
 {
     return RUN_ON_DEVICE("potentials", &engine, test_shells, test_targets_and_slabs, test_units_and_places,
-                         test_refusals, test_forecasts, test_faults);
+                         test_refusals, test_forecasts, test_cancel, test_faults);
 }
 
 int main(void)
 {
     verification_time_replace(1e9);
     const int failed = RUN_GROUP(SUPPORT_GROUP(.name = "laws"), test_against_pyscf, test_against_spheres, test_slopes,
-                                 test_boys, test_each_function, test_screening);
+                                 test_boys, test_each_function, test_multipoles, test_screening);
     return failed + support_on_each_device(run_on);
 }

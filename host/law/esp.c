@@ -4,8 +4,10 @@
  *     2 pi/p exp(-ab/p |A - B|^2) int_0^1 exp(-p |P - C|^2 s^2) X(s) Y(s) Z(s) ds
  *
  * where P = (a A + b B)/p, and X is the mean of (x - A)^i (x - B)^j over a normal distribution
- * around P + s^2 (C - P) of variance (1 - s^2)/(2p), a polynomial in s^2. The integrand is even,
- * so that half of a rule of Gauss and Legendre does. */
+ * around P + s^2 (C - P) of variance (1 - s^2)/(2p), a polynomial in s^2 of the degree of the pair.
+ * The integrand is even, so that half of a rule of Gauss and Legendre does. Where the Gaussian ends
+ * long before s = 1 the integral may as well go on to infinity, and is what half of a rule of Gauss
+ * and Hermite says, without an error. */
 #include "law/esp.h"
 
 #include "core/units.h"
@@ -15,35 +17,36 @@
 #include <string.h>
 
 enum {
-    FEW_NODES = 14,
-    NODES = 20,
-    MOST_OF_FEW = 2 /* the degree of a pair */,
+    FEW_NODES = 24,
+    NODES = 32,
+    MOST_OF_FEW = 4, /* the degree of a pair */
+    FAR_RULES = LEY_MOST_MOMENTUM + 2,
     POWERS = LEY_MOST_MOMENTUM + 1,
     MOST_POINTS = 16
 };
 
-/* Pairs whose Gaussian product is no larger do not count: exp(-decay); nor what is left of the
- * integral where its Gaussian is exp(-reach). */
-static const double largest_decay = 30, reach_of_few = 30, reach_of_all = 33;
+/* Pairs whose Gaussian product is no larger do not count: exp(-decay). And from which exponent on,
+ * at s = 1, the Gaussian has ended, with so much more for each degree of the polynomial. */
+static const double largest_decay = 34, far_t = 36, far_t_more = 2.5;
 
-/* ---- The rule -------------------------------------------------------------------------------- */
+/* ---- Rules ----------------------------------------------------------------------------------- */
 
-/* Positive nodes of the rule of twice as many points on [-1, 1]; and its weights times exp(-reach
- * s^2). */
+/* Positive nodes of a rule of twice as many points. */
 typedef struct rule {
     int count;
-    double reach;
-    double s[NODES], weight[NODES], far[NODES];
+    double s[NODES], weight[NODES];
 } rule;
 
-static rule make_rule(int count, double reach)
+enum { STEPS = 12 /* of Newton's */ };
+
+/* For integrals over [0, 1]. */
+static rule legendre(int count)
 {
-    enum { STEPS = 8 };
     const int points = 2 * count;
-    rule made = {.count = count, .reach = reach};
+    rule made = {.count = count};
     for (int k = 0; k < count; k++) {
         double x = cos(M_PI * (k + 0.75) / (points + 0.5)), slope = 1;
-        for (int step = 0; step < STEPS; step++) { /* Newton's, on Legendre's polynomial */
+        for (int step = 0; step < STEPS; step++) {
             double last = 1, value = x;
             for (int n = 2; n <= points; n++) {
                 const double next = ((2 * n - 1) * x * value - (n - 1) * last) / n;
@@ -55,9 +58,63 @@ static rule make_rule(int count, double reach)
         }
         made.s[k] = x;
         made.weight[k] = 2 / ((1 - x * x) * slope * slope);
-        made.far[k] = made.weight[k] * exp(-reach * x * x);
     }
     return made;
+}
+
+/* For integrals of exp(-s^2) f(s) from 0 to infinity, the largest node first; first guesses are
+ * those of Press et al., Numerical Recipes, section 4.5. */
+static rule hermite(int count)
+{
+    const int points = 2 * count;
+    rule made = {.count = count};
+    double x = sqrt(2.0 * points + 1) - 1.85575 * pow(2.0 * points + 1, -0.16667);
+    for (int k = 0; k < count; k++) {
+        double slope = 1;
+        if (k == 1)
+            x -= 1.14 * pow(points, 0.426) / x;
+        else if (k == 2)
+            x = 1.86 * x - 0.86 * made.s[0];
+        else if (k == 3)
+            x = 1.91 * x - 0.91 * made.s[1];
+        else if (k > 3)
+            x = 2 * x - made.s[k - 2];
+        for (int step = 0; step < STEPS; step++) {
+            double last = 0, value = pow(M_PI, -0.25);
+            for (int n = 1; n <= points; n++) {
+                const double next = x * sqrt(2.0 / n) * value - sqrt((n - 1.0) / n) * last;
+                last = value;
+                value = next;
+            }
+            slope = sqrt(2.0 * points) * last;
+            x -= value / slope;
+        }
+        made.s[k] = x;
+        made.weight[k] = 2 / (slope * slope);
+    }
+    return made;
+}
+
+/* Near a pair, of low degrees and of others; and far from one, by the number of nodes. */
+typedef struct rules {
+    rule few, many, far[FAR_RULES];
+} rules;
+
+static rules make_rules(void)
+{
+    rules made = {.few = legendre(FEW_NODES), .many = legendre(NODES)};
+    for (int count = 1; count < FAR_RULES; count++)
+        made.far[count] = hermite(count);
+    return made;
+}
+
+/* With derivatives the polynomial has one more degree in s^2; so many nodes are right for 4 count - 1
+ * in s. */
+static const rule *rule_of(const rules *all, int degree, double t)
+{
+    if (t > far_t + far_t_more * degree)
+        return &all->far[(degree + 3) / 2];
+    return degree <= MOST_OF_FEW ? &all->few : &all->many;
 }
 
 /* ---- Pairs ----------------------------------------------------------------------------------- */
@@ -141,7 +198,7 @@ static double product(const shell_pair *s, means x, means y, means z)
 }
 
 /* What a pair of primitives adds to a value, and the length of that. */
-static void add_primitives(const shell_pair *s, const rule *r, double a, double b, double factor, int derivative,
+static void add_primitives(const shell_pair *s, const rules *all, double a, double b, double factor, int derivative,
                            const double at[3], double *value, double *length)
 {
     const double p = a + b;
@@ -150,10 +207,11 @@ static void add_primitives(const shell_pair *s, const rule *r, double a, double 
         centre[k] = (a * s->at_a[k] + b * s->at_b[k]) / p;
         t += p * (centre[k] - at[k]) * (centre[k] - at[k]);
     }
-    const double most_s = t > r->reach ? sqrt(r->reach / t) : 1;
+    const rule *r = rule_of(all, s->a->l + s->b->l, t);
+    const bool is_far = r != &all->few && r != &all->many;
+    const double scale = is_far ? 1 / sqrt(t) : 1;
     for (int node = 0; node < r->count; node++) {
-        const double y = most_s * r->s[node], s2 = y * y,
-                     weight = most_s * (t > r->reach ? r->far[node] : r->weight[node] * exp(-t * s2));
+        const double y = scale * r->s[node], s2 = y * y, weight = scale * r->weight[node] * (is_far ? 1 : exp(-t * s2));
         means x[3], slopes;
         for (int k = 0; k < 3; k++) {
             const double middle = centre[k] + s2 * (at[k] - centre[k]);
@@ -176,7 +234,7 @@ static void add_primitives(const shell_pair *s, const rule *r, double a, double 
 /* Values less what electrons add to them, and squares. */
 typedef struct sums {
     const wavefunction_quantity *q;
-    rule few, rule; /* for pairs of low degrees, and for others */
+    rules rules;
     size_t n;
     const double (*point)[3];
     reference_value *values;
@@ -198,8 +256,7 @@ static void add_shells(const sums *to, shell_pair *s)
                                   from->coefficients[j] * basis_radial_norm(a, s->a->l) * basis_radial_norm(b, s->b->l);
             for (size_t k = 0; k < to->n; k++) {
                 double value, length;
-                add_primitives(s, s->a->l + s->b->l <= MOST_OF_FEW ? &to->few : &to->rule, a, b, factor,
-                               to->q->derivative, to->point[k], &value, &length);
+                add_primitives(s, &to->rules, a, b, factor, to->q->derivative, to->point[k], &value, &length);
                 to->values[k].value += to->q->derivative > 0 ? value : -value;
                 to->values[k].absolute += length * length;
             }
@@ -250,7 +307,7 @@ static void sum_some(const sums *to)
 
 void esp_values(const wavefunction_quantity *q, size_t n, const double (*point)[3], reference_value *values)
 {
-    sums to = {.q = q, .few = make_rule(FEW_NODES, reach_of_few), .rule = make_rule(NODES, reach_of_all)};
+    sums to = {.q = q, .rules = make_rules()};
     for (size_t first = 0; first < n; first += to.n) {
         to.n = n - first < MOST_POINTS ? n - first : MOST_POINTS;
         to.point = point + first;

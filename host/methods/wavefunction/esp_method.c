@@ -40,10 +40,13 @@ static ley_status prepare(void *context, const job_view *job, ley_error *error)
             return ley_fail(error, LEY_ERROR_USAGE, "a map has no values: it is for forecasts");
     if (job->options->sum != LEY_SUM_FLOAT)
         return ley_fail(error, LEY_ERROR_USAGE, "potentials of electrons are summed in floats, with compensation");
+    const hermite_wish wish = {.weights = task->weights,
+                               .has_field = task->request.field,
+                               .most_left_out = task->is_exact ? 0 : most_left_out,
+                               .cancelled = job->cancelled};
     ley_status status = expansion_create(task->wavefunction, &task->e, error);
     if (status == LEY_OK)
-        status = hermite_create(&task->e, task->weights, task->request.field, task->is_exact ? 0 : most_left_out,
-                                &task->charges, error);
+        status = hermite_create(&task->e, &wish, &task->charges, error);
     for (size_t v = 0; v < task->values; v++)
         task->quantities[v].least = task->charges.left_out / promise;
     return status;

@@ -4,7 +4,7 @@
 #include <string.h>
 
 enum { ORDER = FAR_POWERS - 1 };
-static const double least_left_out = 1e-10;
+static const double most_left_out = 1e-9, safety = 4;
 
 far_away far_away_begin(const ley_wavefunction *w)
 {
@@ -27,34 +27,6 @@ static void add_nucleus(double charge, const double way[3], far_moments to)
                 to[i][j][k] += charge * x[0][i] * x[1][j] * x[2][k];
 }
 
-/* What moments of the highest order add at a distance R is at most this over R^(ORDER + 1). */
-static double highest_of(far_moments m)
-{
-    double sum = 0;
-    for (int i = 0; i <= ORDER; i++)
-        for (int j = 0; i + j <= ORDER; j++) {
-            const int k = ORDER - i - j;
-            sum += fabs(m[i][j][k]) * factorial_of(ORDER) / (factorial_of(i) * factorial_of(j) * factorial_of(k));
-        }
-    return sum;
-}
-
-/* The orders that are left out are less than the last one by the extent over the distance, each. */
-void far_away_finish(const ley_wavefunction *w, far_away *made)
-{
-    for (int64_t i = 0; i < w->arrays.nuclei; i++) {
-        double way[3], r2 = 0;
-        for (int axis = 0; axis < 3; axis++) {
-            way[axis] = w->arrays.positions_bohr[3 * i + axis] - made->centre[axis];
-            r2 += way[axis] * way[axis];
-        }
-        made->extent = fmax(made->extent, sqrt(r2));
-        add_nucleus(w->arrays.charges[i], way, made->moments);
-    }
-    const double next = 2 * highest_of(made->moments) * fmax(made->extent, 1);
-    made->reach = fmax(fmax(made->beyond, 2 * made->extent) + 1, pow(next / least_left_out, 1.0 / (ORDER + 2)));
-}
-
 /* Derivatives of 1/R by x, y and z: McMurchie and Davidson's recurrence, from those by R^2. */
 typedef double derivatives[ORDER + 2][ORDER + 2][ORDER + 2];
 
@@ -73,6 +45,47 @@ static void derive(const double way[3], double r2, derivatives d)
                                  : u > 0 ? (u > 1 ? (u - 1) * d[t][u - 2][v] : 0) + way[1] * d[t][u - 1][v]
                                  : v > 0 ? (v > 1 ? (v - 1) * d[t][u][v - 2] : 0) + way[2] * d[t][u][v - 1]
                                          : start[n];
+}
+
+/* What moments of an order add to the potential at a distance of 1, in any of many directions, at
+ * most. */
+static double most_of(far_moments m, int order)
+{
+    enum { DIRECTIONS = 200 };
+    double most = 0;
+    for (int n = 0; n < DIRECTIONS; n++) {
+        const double z = 1 - (2 * n + 1.0) / DIRECTIONS, r = sqrt(1 - z * z), phi = 2.399963 * n,
+                     way[3] = {r * cos(phi), r * sin(phi), z};
+        derivatives d;
+        double sum = 0;
+        derive(way, 1, d);
+        for (int i = 0; i <= order; i++)
+            for (int j = 0; i + j <= order; j++) {
+                const int k = order - i - j;
+                sum += m[i][j][k] * d[i][j][k] / (factorial_of(i) * factorial_of(j) * factorial_of(k));
+            }
+        most = fmax(most, fabs(sum));
+    }
+    return most;
+}
+
+/* Each order is less than the one before by the extent over the distance. Those that are left out
+ * are judged by three orders, as one of them may happen to be small, or nothing by symmetry. */
+void far_away_finish(const ley_wavefunction *w, far_away *made)
+{
+    for (int64_t i = 0; i < w->arrays.nuclei; i++) {
+        double way[3], r2 = 0;
+        for (int axis = 0; axis < 3; axis++) {
+            way[axis] = w->arrays.positions_bohr[3 * i + axis] - made->centre[axis];
+            r2 += way[axis] * way[axis];
+        }
+        made->extent = fmax(made->extent, sqrt(r2));
+        add_nucleus(w->arrays.charges[i], way, made->moments);
+    }
+    double next = 0;
+    for (int order = ORDER - 2; order <= ORDER; order++)
+        next = fmax(next, safety * most_of(made->moments, order) * pow(fmax(made->extent, 1), ORDER + 1 - order));
+    made->reach = fmax(fmax(made->beyond, 2 * made->extent) + 1, pow(next / most_left_out, 1.0 / (ORDER + 2)));
 }
 
 bool far_away_values(const far_away *from, const double point[3], double values[4])

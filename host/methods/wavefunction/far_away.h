@@ -5,7 +5,7 @@
 
 #include "source/wavefunction.h"
 
-enum { FAR_POWERS = 7 /* up to x^6 */ };
+enum { FAR_POWERS = 9 /* up to x^8 */ };
 
 typedef double far_moments[FAR_POWERS][FAR_POWERS][FAR_POWERS];
 
@@ -14,7 +14,7 @@ typedef double far_moments[FAR_POWERS][FAR_POWERS][FAR_POWERS];
 typedef struct far_away {
     double centre[3], extent, beyond;
     far_moments moments;
-    double reach; /* from where on the moments alone are right: by 1e-10 hartree/e */
+    double reach; /* from where on the moments alone are right: by 1e-9 hartree/e */
 } far_away;
 
 static inline double factorial_of(int n)

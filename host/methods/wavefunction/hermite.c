@@ -1,5 +1,6 @@
 #include "methods/wavefunction/hermite.h"
 
+#include "cancel.h"
 #include "error.h"
 #include "memory.h"
 #include "parallel.h"
@@ -27,13 +28,12 @@ typedef struct pair_of {
 
 typedef struct making {
     const expansion *e;
-    const double *weights;
+    const hermite_wish *wish;
     int64_t *used;
     int32_t used_count;
     double *orbitals; /* [e->coefficients][used_count] */
     double *squares;  /* [e->coefficients]: the density between a monomial and itself, or a bound of it */
     double *sizes;    /* [e->count]: bounds of what is in front of a Gaussian of a smaller exponent */
-    bool has_field;
     pair_of *pairs[HERMITE_CLASSES];
     hermite_charges *made;
     int l;           /* the class at hand */
@@ -45,7 +45,7 @@ static void fill_orbitals(void *context, size_t first, size_t last)
     const making *m = context;
     const size_t n = (size_t)m->e->coefficients;
     double *exact = malloc(n * sizeof *exact);
-    for (size_t i = first; i < last; i++) {
+    for (size_t i = first; i < last && !cancel_is_asked(m->wish->cancelled); i++) {
         if (exact != NULL)
             expansion_fill_exact(m->e, m->used[i], exact);
         for (size_t k = 0; k < n; k++)
@@ -60,7 +60,7 @@ static double density_of(const making *m, int64_t left, int64_t right)
     const double *a = m->orbitals + left * m->used_count, *b = m->orbitals + right * m->used_count;
     double sum = 0;
     for (int32_t i = 0; i < m->used_count; i++)
-        sum += m->weights[m->used[i]] * a[i] * b[i];
+        sum += m->wish->weights[m->used[i]] * a[i] * b[i];
     return sum;
 }
 
@@ -73,7 +73,7 @@ static double peak_of(int i, double a)
 static void bound_gaussians(void *context, size_t first, size_t last)
 {
     const making *m = context;
-    for (size_t g = first; g < last; g++) {
+    for (size_t g = first; g < last && !cancel_is_asked(m->wish->cancelled); g++) {
         const expansion_gaussian *of = &m->e->gaussians[g];
         int64_t at = of->first_coefficient;
         m->sizes[g] = 0;
@@ -82,7 +82,7 @@ static void bound_gaussians(void *context, size_t first, size_t last)
                 for (int k = 0; i + j + k <= of->l; k++, at++) {
                     double sum = 0;
                     for (int32_t o = 0; o < m->used_count; o++)
-                        sum += fabs(m->weights[m->used[o]]) * pow(m->orbitals[at * m->used_count + o], 2);
+                        sum += fabs(m->wish->weights[m->used[o]]) * pow(m->orbitals[at * m->used_count + o], 2);
                     m->squares[at] = sum;
                     m->sizes[g] +=
                         sqrt(sum) * peak_of(i, of->exponent) * peak_of(j, of->exponent) * peak_of(k, of->exponent);
@@ -107,14 +107,14 @@ static double quick_bound(const making *m, int32_t i, int32_t j)
     const expansion_gaussian *a = &m->e->gaussians[i], *b = &m->e->gaussians[j];
     const double p = a->exponent + b->exponent, share = 1 - bounding_share;
     return 2 * m->sizes[i] * m->sizes[j] * 2 * M_PI / (share * p) * exp(-share * decay_of(a, b)) *
-           (m->has_field ? fmax(1, sqrt(p)) : 1);
+           (m->wish->has_field ? fmax(1, sqrt(p)) : 1);
 }
 
 /* Visits pairs that are not left out at first sight; counts them by their class. */
 static double list_pairs(making *m, double each)
 {
     double left_out = 0;
-    for (int32_t i = 0; i < m->e->count; i++)
+    for (int32_t i = 0; i < m->e->count && !cancel_is_asked(m->wish->cancelled); i++)
         for (int32_t j = 0; j <= i; j++) {
             hermite_class *c = &m->made->classes[m->e->gaussians[i].l + m->e->gaussians[j].l];
             pair_of *pairs = m->pairs[m->e->gaussians[i].l + m->e->gaussians[j].l];
@@ -302,7 +302,7 @@ static void make_pair(const making *m, size_t i, far_away *moments)
             for (int v = 0; t + u + v <= p.l; v++) {
                 const int order = t + u + v;
                 const double value = order % 2 == 0 ? h[t][u][v] : -h[t][u][v],
-                             steeper = m->has_field ? fmax(1, sqrt(2 * p.p * (order + 1))) : 1;
+                             steeper = m->wish->has_field ? fmax(1, sqrt(2 * p.p * (order + 1))) : 1;
                 if (value != 0)
                     bound += steeper * add_derivative(t, u, v, value, exact);
             }
@@ -322,7 +322,8 @@ static void make_pairs(void *context, size_t first, size_t last)
     const making *m = context;
     const size_t n = (size_t)m->made->classes[m->l].count;
     for (size_t block = first; block < last; block++)
-        for (size_t i = parallel_first(n, BLOCKS, block); i < parallel_first(n, BLOCKS, block + 1); i++)
+        for (size_t i = parallel_first(n, BLOCKS, block), end = parallel_first(n, BLOCKS, block + 1);
+             i < end && !cancel_is_asked(m->wish->cancelled); i++)
             make_pair(m, i, &m->parts[block]);
 }
 
@@ -422,22 +423,23 @@ static ley_status make_charges(making *m, double most, ley_error *error)
     for (m->l = 0; m->l < HERMITE_CLASSES; m->l++)
         parallel_ranges(BLOCKS, make_pairs, m);
     add_parts(m);
+    if (cancel_is_asked(m->wish->cancelled))
+        return ley_fail(error, LEY_CANCELLED, "cancelled");
     status = find_cut(m, most, &cut, &m->made->left_out, error);
     for (int l = 0; l < HERMITE_CLASSES && status == LEY_OK; l++)
         keep_above(m, l, cut);
     return status;
 }
 
-ley_status hermite_create(const expansion *e, const double *weights, bool has_field, double most_left_out,
-                          hermite_charges *made, ley_error *error)
+ley_status hermite_create(const expansion *e, const hermite_wish *wish, hermite_charges *made, ley_error *error)
 {
     const int64_t n = e->wavefunction->arrays.orbitals;
     const size_t coefficients = (size_t)e->coefficients;
-    making m = {.e = e, .weights = weights, .has_field = has_field, .made = made};
+    making m = {.e = e, .wish = wish, .made = made};
     *made = (hermite_charges){.far_away = far_away_begin(e->wavefunction)};
     m.used = calloc((size_t)n, sizeof *m.used);
     for (int64_t i = 0; i < n && m.used != NULL; i++)
-        if (weights[i] != 0)
+        if (wish->weights[i] != 0)
             m.used[m.used_count++] = i;
     const double bytes = (double)coefficients * ((double)m.used_count + 1) * sizeof(double);
     ley_status status = memory_check_one("the density matrix", bytes, "fewer functions", error);
@@ -448,7 +450,7 @@ ley_status hermite_create(const expansion *e, const double *weights, bool has_fi
         m.parts = calloc(BLOCKS, sizeof *m.parts);
         status = m.used == NULL || m.orbitals == NULL || m.squares == NULL || m.sizes == NULL || m.parts == NULL
                      ? ley_fail_memory(error, (size_t)bytes, "the density matrix")
-                     : make_charges(&m, most_left_out, error);
+                     : make_charges(&m, wish->most_left_out, error);
     }
     for (int l = 0; l < HERMITE_CLASSES; l++)
         free(m.pairs[l]);

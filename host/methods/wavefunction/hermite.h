@@ -15,6 +15,8 @@
 #include "methods/wavefunction/expansion.h"
 #include "methods/wavefunction/far_away.h"
 
+#include <stdatomic.h>
+
 enum { HERMITE_CLASSES = 2 * LEY_MOST_MOMENTUM + 1, HERMITE_PLACE = 8 /* floats of where a pair is */ };
 
 /* Coefficients of a pair: polynomials of degrees 0 to l. */
@@ -44,10 +46,16 @@ static inline int64_t hermite_count(const hermite_charges *charges)
     return sum;
 }
 
-/* The electrons of orbitals with these weights, [orbitals]. Pairs are left out whose potentials,
- * and fields if these are wanted, are at most so much, all together. Errors: LEY_ERROR_MEMORY. */
-ley_status hermite_create(const expansion *e, const double *weights, bool has_field, double most_left_out,
-                          hermite_charges *made, ley_error *error);
+/* How they are made. */
+typedef struct hermite_wish {
+    const double *weights; /* [orbitals]: of the electrons */
+    bool has_field;        /* and the field is wanted beside the potential */
+    double most_left_out;  /* pairs are left out whose potentials, and fields, are at most so much, all together */
+    const atomic_bool *cancelled; /* may be NULL */
+} hermite_wish;
+
+/* Errors: LEY_ERROR_MEMORY, LEY_CANCELLED. */
+ley_status hermite_create(const expansion *e, const hermite_wish *wish, hermite_charges *made, ley_error *error);
 void hermite_destroy(hermite_charges *charges);
 
 #endif
