@@ -232,8 +232,11 @@ static char *comment_of(const wavefunction_job *job)
     comment_begin(&comment);
     fprintf(comment.stream, "method: %s\n", run->method->title);
     put_name(comment.stream, "wavefunction: ", base_name(run->arguments->operand));
-    if (values->less != NULL)
+    fputc('\n', comment.stream);
+    if (values->less != NULL) {
         put_name(comment.stream, "minus: ", base_name(values->less));
+        fputc('\n', comment.stream);
+    }
     put_work(comment.stream, run->values, run->report);
     return comment_end(&comment);
 }
