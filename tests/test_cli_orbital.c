@@ -224,6 +224,10 @@ static void test_chosen_densities(void **state)
     cli_run(0, NULL, NULL, "density w.npz --orbital 1-4 --occupations 0.5 -o out/half.cube --spacing 0.7");
     cli_run(0, "; less less.npz, electrons: 1\n", NULL,
             "density w.npz --minus less.npz -o out/fukui.cube --spacing 0.7 --laplacian");
+    cli_run(0, NULL, NULL, "density w.npz --minus less.npz -o out/fukui.dx --spacing 0.7");
+    char *text = cli_read("out/fukui.dx", NULL);
+    assert_has(text, "# wavefunction: w.npz\n# minus: less.npz\n# math: ");
+    free(text);
     cli_run(0, NULL, NULL, "density w.npz -o out/rho.cube --gradient --reduced-gradient --like bohr.cube");
     cli_run(0, "written: out/s.cube, out/s_reduced_gradient.cube, ", NULL,
             "density w.npz -o out/s.cube --reduced-gradient --spacing 0.6 --padding 4");
