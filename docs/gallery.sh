@@ -1,6 +1,7 @@
 #!/bin/bash
-# Makes the pictures of docs/gallery.md from the molecules of Debian's apbs-data: in docs/gallery,
-# or in the folder that is named. Some minutes, most of them for frontier.png.
+# Makes the pictures of docs/gallery.md from the molecules of Debian's apbs-data and the
+# wavefunctions in docs/gallery: there, or in the folder that is named. Some minutes, most of them
+# for frontier.png.
 #
 #     docs/gallery.sh [FOLDER]      LEYDEN=build/leyden unless set
 set -eu
@@ -27,6 +28,13 @@ say "$leyden" slice meshes.raw -o "$to/difference.png" --difference exact.raw --
 
 # A protein's surface in the colours of its potential.
 say "$leyden" surface "$examples/pbsam-barn_bars/barnase.pqr" -o "$to/surface.png" --size 960
+
+# An orbital, and a density in the colours of its potential and of a Fukui function; the
+# wavefunctions are beside this script.
+say "$leyden" surface "$home/docs/gallery/c60.npz" --orbital homo --level 0.03 -o "$to/c60.png" --size 480
+say "$leyden" density "$home/docs/gallery/caffeine.npz" --orbital homo --occupations 1 -o fukui.cube
+say "$leyden" surface "$home/docs/gallery/caffeine.npz" --density --map fukui.cube -o "$to/caffeine.png" --limits 0,0.0006 --size 480
+say "$leyden" surface "$home/docs/gallery/caffeine.npz" --density -o "$to/caffeine-potential.png" --size 480
 
 # The profile of a membrane that is made up, where the Python package is installed.
 if python3 -c 'import leyden, MDAnalysis, matplotlib' 2>/dev/null; then

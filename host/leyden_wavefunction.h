@@ -54,6 +54,12 @@ LEY_API ley_status ley_wavefunction_create(const ley_wavefunction_arrays *arrays
                                            ley_error *error);
 LEY_API void ley_wavefunction_destroy(ley_wavefunction *wavefunction);
 
+/* A wavefunction whose density is that of one less that of another, for Fukui functions: the
+ * occupied orbitals of both, those of the second with occupations of the other sign. Nuclei at the
+ * same place in both are there once. Errors: LEY_ERROR_MEMORY; LEY_ERROR_INPUT. */
+LEY_API ley_status ley_wavefunction_difference(const ley_wavefunction *of, const ley_wavefunction *less,
+                                               ley_wavefunction **difference, ley_error *error);
+
 /* Reads and writes the container of docs/formats.md: arrays of these names in an .npz file, as
  * numpy.savez() writes it. Errors: LEY_ERROR_FILE; LEY_ERROR_INPUT with "file: member: what", and
  * those of ley_wavefunction_create(). A file appears under its name only when it is whole. */
@@ -116,22 +122,31 @@ LEY_API void ley_wavefunction_options_default(ley_wavefunction_options *options)
 
 /* What is wanted, and where it goes. Values have a number: of LEY_ORBITALS that of the orbital in
  * the list; of densities 0 is the density, then, where they are asked for, come its derivatives
- * along x, y and z (bohr^-4), and its Laplacian (bohr^-5) last; of LEY_POTENTIAL 0 is the
- * potential, then come the components of the field E = -grad V along x, y and z, where it is asked
- * for: in hartree/e and hartree/(e bohr), or in other units and these per A. Nearer to a nucleus
- * than 0.001 bohr the distance counts as that, and the nucleus has no field. */
+ * along x, y and z (bohr^-4), its Laplacian (bohr^-5), and last its reduced gradient
+ *
+ *     s = |grad rho| / (2 (3 pi^2)^(1/3) |rho|^(4/3)),
+ *
+ * which is LEY_MOST_REDUCED_GRADIENT where it would be more, far from all nuclei (E. R. Johnson et
+ * al., J. Am. Chem. Soc. 132, 6498 (2010)). Of LEY_POTENTIAL 0 is the potential, then come the
+ * components of the field E = -grad V along x, y and z, where it is asked for: in hartree/e and
+ * hartree/(e bohr), or in other units and these per A. Nearer to a nucleus than 0.001 bohr the
+ * distance counts as that, and the nucleus has no field. */
+#define LEY_MOST_REDUCED_GRADIENT 100
 typedef struct ley_wavefunction_request {
     ley_wavefunction_kind kind;
-    const int64_t *orbitals; /* of LEY_ORBITALS, from 0 */
+    const int64_t *orbitals; /* from 0: of LEY_ORBITALS; of densities those that count, NULL: all */
     size_t orbital_count;
-    bool gradient, laplacian; /* of densities */
-    bool field;               /* of LEY_POTENTIAL, and: */
-    const char *units;        /* "hartree/e", "kT/e", "V", "kcal/mol/e", "kJ/mol/e"; NULL: hartree/e */
-    double temperature_K;     /* of kT/e; 0: 298.15 */
-    ley_map *const *maps;     /* one for each value, of one grid; or NULL, and: */
-    int64_t points;           /* so many points */
-    const double *point_A;    /* [points][3] */
-    double *values;           /* [values][points] */
+    const double *occupations; /* [orbital_count], of LEY_DENSITY: in place of the orbitals' own, of any sign; or
+                                  NULL */
+    bool gradient, laplacian;  /* of densities */
+    bool reduced_gradient;     /* of densities; no term is left out then */
+    bool field;                /* of LEY_POTENTIAL, and: */
+    const char *units;         /* "hartree/e", "kT/e", "V", "kcal/mol/e", "kJ/mol/e"; NULL: hartree/e */
+    double temperature_K;      /* of kT/e; 0: 298.15 */
+    ley_map *const *maps;      /* one for each value, of one grid; or NULL, and: */
+    int64_t points;            /* so many points */
+    const double *point_A;     /* [points][3] */
+    double *values;            /* [values][points] */
 } ley_wavefunction_request;
 
 /* How many values that is at each point. */

@@ -1,26 +1,28 @@
 /* leyden orbital, leyden density and leyden esp: what they say, the files of several orbitals and
- * derivatives, and what is refused. */
+ * derivatives, and what is refused; surfaces. NumPy judges values, from the formulas alone. */
 #include "cli_support.h"
 
 #include "some_wavefunction.h"
 
 #include <unistd.h>
 
-/* Orbitals of norm 1; `factor` times that. */
-static void write_wavefunction(const char *name, double factor)
+/* Orbitals of norm 1; `factor` times that. The highest with electrons has `last` of them. */
+static void write_wavefunction(const char *name, unsigned seed, double factor, double last)
 {
     enum { ORBITALS = 8 };
     ley_wavefunction *some = NULL, *made = NULL;
     ley_error error = {0};
     double norms[ORBITALS];
-    assert_ok(some_wavefunction(3, 2, ORBITALS, 11, &some, &error));
+    assert_ok(some_wavefunction(3, 2, ORBITALS, seed, &some, &error));
     assert_ok(ley_wavefunction_norms(some, norms, &error));
     ley_wavefunction_arrays a = ley_wavefunction_get(some);
     const int64_t n = ley_wavefunction_functions(some);
     double *coefficients = malloc((size_t)(ORBITALS * n) * sizeof *coefficients);
     for (int64_t k = 0; k < ORBITALS * n; k++)
         coefficients[k] = factor * a.orbital_coefficients[k] / sqrt(norms[k / n]);
+    double occupations[ORBITALS] = {2, 2, 2, 2, last};
     a.orbital_coefficients = coefficients;
+    a.occupations = occupations;
     assert_ok(ley_wavefunction_create(&a, &made, &error));
     assert_ok(ley_wavefunction_write(made, cli_path(name), NULL, &error));
     free(coefficients);
@@ -124,6 +126,199 @@ static void test_potentials(void **state)
     free(text);
 }
 
+/* ---- Judged by NumPy ------------------------------------------------------------------------- */
+
+/* judge.py: functions of shells up to d at places, and a reader of cube files. */
+static const char judge[] =
+    "import re\n"
+    "import numpy as np\n"
+    "def odd(n):\n"
+    "    return 1 if n < 1 else (2 * n - 1) * odd(n - 1)\n"
+    "def functions(w, r):\n"
+    "    made, t = [], 3 ** 0.5\n"
+    "    for s, (atom, l, pure) in enumerate(zip(w['shell_atom'], w['shell_l'], w['shell_pure'])):\n"
+    "        x, y, z = d = (r - w['positions_bohr'][atom]).T\n"
+    "        p = slice(*w['shell_first_primitive'][s:s + 2])\n"
+    "        a, c = w['exponents'][p, None], w['coefficients'][p, None]\n"
+    "        norm = (2 * a / np.pi) ** 0.75 * (4 * a) ** (l / 2) / odd(l) ** 0.5\n"
+    "        g = (c * norm * np.exp(-a * (d * d).sum(0))).sum(0)\n"
+    "        made += [g * f for f in {\n"
+    "            (0, 0): [1], (0, 1): [1], (1, 0): [x, y, z], (1, 1): [z, x, y],\n"
+    "            (2, 0): [x * x, t * x * y, t * x * z, y * y, t * y * z, z * z],\n"
+    "            (2, 1): [z * z - (x * x + y * y) / 2, t * x * z, t * y * z, t / 2 * (x * x - y * y), t * x * y],\n"
+    "        }[l, pure]]\n"
+    "    return np.array(made)\n"
+    "def orbitals(w, r):\n"
+    "    return w['orbitals'] @ functions(w, r)\n"
+    "def density(w, r):\n"
+    "    return w['occupations'] @ orbitals(w, r) ** 2\n"
+    "def cube(name):\n"
+    "    lines = open(name).read().split('\\n')\n"
+    "    atoms, *origin = lines[2].split()\n"
+    "    axes = [lines[k].split() for k in (3, 4, 5)]\n"
+    "    n = [int(a[0]) for a in axes]\n"
+    "    assert min(n) > 0, 'lengths are in bohr'\n"
+    "    index = np.indices(n).reshape(3, -1).T\n"
+    "    values = np.array(' '.join(lines[6 + int(atoms):]).split(), float)\n"
+    "    return np.array(origin[:3], float) + index @ np.array([a[1:4] for a in axes], float), values\n"
+    "def check(name, right):\n"
+    "    r, values = cube(name)\n"
+    "    right = right(r)\n"
+    "    off = abs(values - right).max() / abs(right).max()\n"
+    "    assert off < 1e-5, (name, off)\n"
+    "def ply(name):\n"
+    "    head, body = open(name, 'rb').read().split(b'end_header\\n', 1)\n"
+    "    n = int(re.search(rb'element vertex (\\d+)', head)[1])\n"
+    "    row = np.dtype([('r', '<3f4'), ('normal', '<3f4'), ('colour', '3u1'), ('value', '<f4')])\n"
+    "    v = np.frombuffer(body, row, n)\n"
+    "    return v['r'] / 0.529177210903, v['colour'].astype(int), v['value'], head\n"
+    "w, less = (dict(np.load(name)) for name in ('w.npz', 'less.npz'))\n";
+
+/* A grid of steps that are not at right angles, with lengths in bohr and in Angstrom, which is
+ * where counts are negative. */
+static const char grids[] = "import numpy as np\n"
+                            "origin, steps = [-1.25, -1, -0.75], [[0.5, 0, 0.0625], [0.125, 0.5, 0], [0, 0.25, 0.75]]\n"
+                            "for name, sign, unit in (('angstrom', -1, 1), ('bohr', 1, 0.529177210903)):\n"
+                            "    with open(name + '.cube', 'w') as f:\n"
+                            "        f.write('a grid\\n\\n')\n"
+                            "        for n, x in zip((1, 7 * sign, 6 * sign, 5 * sign), [origin] + steps):\n"
+                            "            f.write('%d %r %r %r\\n' % (n, *(float(v) / unit for v in x)))\n"
+                            "        f.write('1 0 0 0 0\\n' + '0 0 0 0 0\\n' * 42)\n";
+
+static void prepare_judge(void)
+{
+    cli_write_text("judge.py", judge);
+    cli_python(grids);
+}
+
+/* On an oblique grid, whatever its lengths are in; ASE finds the same as the judge. */
+static void test_oblique(void **state)
+{
+    prepare_judge();
+    cli_run(0, NULL, NULL, "orbital w.npz --orbital 1-3,homo -o out/a{}.cube --like angstrom.cube");
+    cli_run(0, NULL, NULL, "orbital w.npz --orbital homo -o out/b.cube --like bohr.cube");
+    cli_assert_same_files("out/a5.cube", "out/b.cube");
+    cli_python("from judge import *\n"
+               "from ase.io.cube import read_cube\n"
+               "bohr = 0.529177210903\n"
+               "for i in (1, 2, 3, 5):\n"
+               "    check(f'out/a{i}.cube', lambda r: orbitals(w, r)[i - 1])\n"
+               "read = read_cube(open('out/b.cube'))\n"
+               "r, values = cube('out/b.cube')\n"
+               "assert read['data'].shape == (7, 6, 5) and abs(read['data'].ravel() - values).max() < 1e-7\n"
+               "assert abs(read['origin'] - np.array([-1.25, -1, -0.75])).max() < 1e-5, read['origin']\n"
+               "steps = read['atoms'].cell / np.array([[7], [6], [5]])\n"
+               "right = [[0.5, 0, 0.0625], [0.125, 0.5, 0], [0, 0.25, 0.75]]\n"
+               "assert abs(steps - np.array(right)).max() < 1e-5, steps\n"
+               "assert abs(read['atoms'].positions / bohr - w['positions_bohr']).max() < 1e-5\n"
+               "assert list(read['atoms'].numbers) == [1, 2, 3]\n");
+}
+
+/* Densities of some orbitals, and differences; the reduced gradient. */
+static void test_chosen_densities(void **state)
+{
+    prepare_judge();
+    cli_run(0, "; density of homo\n", NULL, "density w.npz --orbital homo -o out/homo.cube --like bohr.cube");
+    cli_run(0, "; density of lumo,homo\n", NULL,
+            "density w.npz --orbital lumo,homo --occupations 1,-1 -o out/dual.cube --like bohr.cube --json out/d.json");
+    cli_run(0, NULL, NULL, "density w.npz --orbital 1-4 --occupations 0.5 -o out/half.cube --spacing 0.7");
+    cli_run(0, "; less less.npz, electrons: 1\n", NULL,
+            "density w.npz --minus less.npz -o out/fukui.cube --spacing 0.7 --laplacian");
+    cli_run(0, NULL, NULL, "density w.npz --minus less.npz -o out/fukui.dx --spacing 0.7");
+    char *text = cli_read("out/fukui.dx", NULL);
+    assert_has(text, "# wavefunction: w.npz\n# minus: less.npz\n# math: ");
+    free(text);
+    cli_run(0, NULL, NULL, "density w.npz -o out/rho.cube --gradient --reduced-gradient --like bohr.cube");
+    cli_run(0, "written: out/s.cube, out/s_reduced_gradient.cube, ", NULL,
+            "density w.npz -o out/s.cube --reduced-gradient --spacing 0.6 --padding 4");
+    cli_python("from judge import *\n"
+               "import json\n"
+               "check('out/homo.cube', lambda r: orbitals(w, r)[4] ** 2)\n"
+               "check('out/dual.cube', lambda r: orbitals(w, r)[5] ** 2 - orbitals(w, r)[4] ** 2)\n"
+               "check('out/half.cube', lambda r: 0.5 * (orbitals(w, r)[:4] ** 2).sum(0))\n"
+               "check('out/fukui.cube', lambda r: density(w, r) - density(less, r))\n"
+               "assert [o['occupation'] for o in json.load(open('out/d.json'))['orbitals']] == [1, -1]\n"
+               "def reduced(r, h=1e-4):\n"
+               "    e = h * np.eye(3)\n"
+               "    slope = [(density(w, r + e[k]) - density(w, r - e[k])) / (2 * h) for k in range(3)]\n"
+               "    s = np.linalg.norm(slope, axis=0) / (2 * (3 * np.pi ** 2) ** (1 / 3) * density(w, r) ** (4 / 3))\n"
+               "    return np.minimum(s, 100)\n"
+               "check('out/rho_reduced_gradient.cube', reduced)\n"
+               "check('out/s_reduced_gradient.cube', reduced)\n"
+               "assert cube('out/s_reduced_gradient.cube')[1].max() > 5\n");
+}
+
+/* The script of docs/orbitals.md, and a density of orbitals whose occupations are fractions: it is
+ * that of both spins. */
+static void test_natural_orbitals(void **state)
+{
+    char *text = support_read_file("docs/orbitals.md", NULL), *script = strstr(text, "# natural orbitals, "), *end;
+    assert_non_null(script);
+    end = strstr(script, "```");
+    assert_non_null(end);
+    *end = '\0';
+    prepare_judge();
+    cli_python("from judge import *\n"
+               "rng = np.random.default_rng(3)\n"
+               "n = w['orbitals'].shape[1]\n"
+               "alpha = np.eye(n) + 0.1 * rng.normal(size=(n, n))\n"
+               "turn = np.linalg.qr(rng.normal(size=(n, n)))[0]\n"
+               "electrons = (np.arange(n) < 5) * 1.0, (np.arange(n) < 3) * 1.0\n"
+               "w.update(orbitals=np.concatenate([alpha, turn @ alpha]), occupations=np.concatenate(electrons),\n"
+               "         energies=np.zeros(2 * n), spins=np.repeat([1, -1], n))\n"
+               "np.savez('radical.npz', **w)\n");
+    cli_python(script);
+    cli_run(0, NULL, NULL, "density natural.npz --any-norm -o out/natural.cube --like bohr.cube");
+    cli_python("from judge import *\n"
+               "radical, natural = (dict(np.load(f'{name}.npz')) for name in ('radical', 'natural'))\n"
+               "n = natural['occupations']\n"
+               "assert len(n) == len(w['orbitals'][0]) and abs(n.sum() - 8) < 1e-9 and (np.diff(n) <= 0).all()\n"
+               "assert (abs(n - n.round()) > 0.05).sum() > 2, n\n"
+               "check('out/natural.cube', lambda r: density(radical, r))\n");
+    free(text);
+}
+
+/* Vertices are where the orbital has the level, blue where it is positive and red where it is
+ * negative; colours of a density are another map's, or the potential's. */
+static void test_surfaces(void **state)
+{
+    static const char *const said[] = {"\n 0.05  ", "\n-0.05  ", "colours from -0.05 to 0.05\n", NULL};
+    prepare_judge();
+    cli_run(0, NULL, NULL, "surface w.npz --orbital homo --level 0.05 --spacing 0.08 -o out/homo.ply");
+    cli_expect_all(said);
+    cli_run(0, NULL, NULL, "density w.npz --orbital homo --occupations 1 -o out/f.cube --spacing 0.08");
+    cli_run(0, "surface: ", NULL,
+            "surface w.npz --density --level 0.02 --map out/f.cube -o out/rho.ply --spacing 0.08");
+    cli_run(0, "written: out/rho.png, 240 x 180 pixels", NULL,
+            "surface w.npz --density --map out/f.cube -o out/rho.png --size 240 "
+            "--spacing 0.3");
+    cli_python("from judge import *\n"
+               "r, colour, value, head = ply('out/homo.ply')\n"
+               "assert b'homo in bohr^-3/2' in head\n"
+               "psi = orbitals(w, r)[4]\n"
+               "off = np.sort(abs(psi - value))\n"
+               "assert off[len(off) // 2] < 1e-4 and off[-1] < 5e-3, (off[len(off) // 2], off[-1])\n"
+               "assert set(value) == {np.float32(0.05), np.float32(-0.05)}\n"
+               "assert ((colour[:, 2] > colour[:, 0]) == (value > 0)).all()\n"
+               "r, colour, value, head = ply('out/rho.ply')\n"
+               "off = np.sort(abs(density(w, r) - 0.02))\n"
+               "assert off[len(off) // 2] < 4e-5 and off[-1] < 8e-3, (off[len(off) // 2], off[-1])\n"
+               "right = orbitals(w, r)[4] ** 2\n"
+               "off = np.median(abs(value - right)) / right.max()\n"
+               "assert off < 2e-3, off\n"
+               "assert colour[value.argmax(), 0] < colour[value.argmin(), 0]\n");
+    cli_run(0, "hartree/e, colours from -", NULL, "surface w.npz --density -o out/v.ply --spacing 0.2");
+    cli_python("from judge import *\n"
+               "r, colour, value, head = ply('out/v.ply')\n"
+               "assert b'potential in hartree/e' in head\n"
+               "np.savetxt('vertices.xyz', r[::97] * 0.529177210903)\n");
+    cli_run(0, NULL, NULL, "esp w.npz --points vertices.xyz -o out/v.npy");
+    cli_python("from judge import *\n"
+               "value, right = ply('out/v.ply')[2][::97], np.load('out/v.npy')\n"
+               "right = right.reshape(len(value), -1)[:, -1]\n"
+               "assert abs(value - right).max() < 1e-4 * abs(right).max(), abs(value - right).max()\n");
+}
+
 static void test_failures(void **state)
 {
     static const cli_failing cases[] = {
@@ -138,6 +333,20 @@ static void test_failures(void **state)
         {"density twice.npz -o out/a.cube --spin --sum double --any-norm", 1, "orbitals are summed in floats"},
         {"density w.npz -o out/a.cube --like a.dx --spacing 1", 1, "--like and --spacing exclude each other"},
         {"density w.npz -o out/a.cube --glen 5,5,5", 1, "--glen needs --dims"},
+        {"density w.npz --minus twice.npz -o out/a.cube", 2, "twice.npz: orbital "},
+        {"density w.npz --minus less.npz --orbital homo -o out/a.cube", 1, "--minus and --orbital exclude each other"},
+        {"density w.npz --occupations 1 -o out/a.cube", 1, "--occupations needs --orbital"},
+        {"density w.npz --orbital 1-3 --occupations 1,2 -o out/a.cube", 1, "--occupations: 2 numbers for 3 orbitals"},
+        {"density w.npz --orbital lumo -o out/a.cube", 2, "no orbital of this density has electrons"},
+        {"density w.npz --orbital 1 --occupations 1 --spin -o out/a.cube", 1, "--spin and --occupations exclude"},
+        {"density less.npz --minus less.npz -o less.npz", 1, "'less.npz' must end in "},
+        {"surface w.npz -o out/a.ply", 1, "'w.npz' is a wavefunction: --orbital homo, or --density"},
+        {"surface ion.pqr --orbital homo -o out/a.ply", 1, "--orbital is of a wavefunction"},
+        {"surface w.npz --orbital homo --density -o out/a.ply", 1, "exclude each other"},
+        {"surface w.npz --orbital 1-2 -o out/a.ply", 1, "'1-2' are 2 orbitals"},
+        {"surface w.npz --orbital homo --sharpness 3 -o out/a.ply", 1, "--sharpness is of molecules"},
+        {"surface w.npz --orbital homo --level 50 --spacing 0.5 -o out/a.ply", 2, "no surface at level 50"},
+        {"surface twice.npz --density -o out/a.ply", 2, "has a norm of 4, not 1: "},
         {"esp w.npz -o out/a.cube --units furlong", 1, "--units"},
         {"esp w.npz -o out/a.cube --points none.xyz", 1, "'out/a.cube' must end in .csv or .npy"},
         {"esp w.npz -o out/a.csv --points ion.pqr --spacing 1", 1, "--points and --spacing exclude each other"},
@@ -176,8 +385,9 @@ static void test_two_devices(void **state)
 static int begin(void **state)
 {
     const int code = cli_prepare(state);
-    write_wavefunction("w.npz", 1);
-    write_wavefunction("twice.npz", 2);
+    write_wavefunction("w.npz", 11, 1, 1);
+    write_wavefunction("twice.npz", 11, 2, 1);
+    write_wavefunction("less.npz", 12, 1, 0);
     return code;
 }
 
@@ -185,5 +395,6 @@ int main(void)
 {
     support_pocl_alone("pthread pthread");
     return RUN_GROUP(SUPPORT_GROUP(.name = "tests", .begin = begin, .each = cli_empty), test_one_orbital,
-                     test_several_orbitals, test_densities, test_potentials, test_failures, test_two_devices);
+                     test_several_orbitals, test_densities, test_potentials, test_oblique, test_chosen_densities,
+                     test_natural_orbitals, test_surfaces, test_failures, test_two_devices);
 }

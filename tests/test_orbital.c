@@ -99,11 +99,13 @@ static void assert_right(const orbital_job *j, const ley_wavefunction *w, const 
 {
     assert_ok_at(j->status, &j->error, "an orbital's job", __FILE__, __LINE__);
     for (size_t v = 0; v < j->values; v++) {
-        const bool is_laplacian = j->request.laplacian && v + 1 == j->values;
+        const bool is_reduced = j->request.reduced_gradient && v + 1 == j->values,
+                   is_laplacian = j->request.laplacian && v + 1 + j->request.reduced_gradient == j->values;
         const wavefunction_quantity q = {.wavefunction = w,
                                          .weights = weights,
                                          .orbital = weights == NULL ? j->request.orbitals[v] : 0,
                                          .derivative = weights == NULL ? 0
+                                                       : is_reduced    ? WAVEFUNCTION_REDUCED
                                                        : is_laplacian  ? 4
                                                                        : (int)v};
         double worst = 0, largest = 0;
@@ -190,7 +192,8 @@ static void check_densities(const ley_wavefunction *w, bool is_spin, const ley_g
     for (int derivatives = 0; derivatives < 4; derivatives++) {
         orbital_job j = make_job((ley_wavefunction_request){.kind = is_spin ? LEY_SPIN_DENSITY : LEY_DENSITY,
                                                             .gradient = derivatives & 1,
-                                                            .laplacian = derivatives & 2},
+                                                            .laplacian = derivatives & 2,
+                                                            .reduced_gradient = (derivatives + is_spin) % 2},
                                  grid);
         const ley_run_options options = usual();
         run(&j, w, &options, false);
@@ -211,6 +214,90 @@ static void test_densities(void **state)
         check_densities(w, is_spin, NULL);
     }
     ley_wavefunction_destroy(w);
+}
+
+/* Of some orbitals, in any order, with their own occupations or with others, of both signs. */
+static void test_chosen_densities(void **state)
+{
+    enum { ORBITALS = 9 };
+    static const int64_t list[] = {5, 0, 3, 8};
+    static const double given[] = {1, -1, 0.37, 1.9};
+    ley_wavefunction *w = NULL;
+    ley_error error = {0};
+    assert_ok(some_wavefunction(3, 2, ORBITALS, 8, &w, &error));
+    for (int target = 0; target < 3; target++)
+        for (int is_given = 0; is_given <= 1; is_given++) {
+            double weights[ORBITALS] = {0};
+            for (int k = 0; k < 4; k++)
+                weights[list[k]] = is_given ? given[k] : w->arrays.occupations[list[k]];
+            orbital_job j = make_job((ley_wavefunction_request){.kind = LEY_DENSITY,
+                                                                .orbitals = list,
+                                                                .orbital_count = 4,
+                                                                .occupations = is_given ? given : NULL,
+                                                                .gradient = true},
+                                     target == 0   ? &straight
+                                     : target == 1 ? &oblique
+                                                   : NULL);
+            const ley_run_options options = usual();
+            run(&j, w, &options, false);
+            assert_right(&j, w, weights, support_is_quick() ? 97 : 13, 5e-6);
+            end(&j);
+        }
+    ley_wavefunction_destroy(w);
+}
+
+/* One wavefunction's density less that of another, of the same nuclei, of others, and of some of
+ * both: each is judged by itself. */
+static void test_differences(void **state)
+{
+    enum { ORBITALS = 6, DERIVATIVES = 2 };
+    ley_wavefunction *all[3] = {NULL}, *moved = NULL;
+    ley_error error = {0};
+    assert_ok(some_wavefunction(3, 2, ORBITALS, 8, &all[0], &error));
+    assert_ok(some_wavefunction(2, 1, ORBITALS, 9, &all[1], &error));
+    ley_wavefunction_arrays a = ley_wavefunction_get(all[0]);
+    double places[9], occupations[ORBITALS] = {1.5, 2, 0, 0.25};
+    memcpy(places, a.positions_bohr, sizeof places);
+    places[4] += 0.7;
+    a.positions_bohr = places;
+    a.occupations = occupations;
+    assert_ok(ley_wavefunction_create(&a, &moved, &error));
+    all[2] = moved;
+    static const int64_t nuclei[] = {3, 5, 4};
+    for (int i = 0; i < 3; i++) {
+        ley_wavefunction *difference = NULL;
+        assert_ok(ley_wavefunction_difference(all[0], all[i], &difference, &error));
+        assert_int_equal(ley_wavefunction_get(difference).nuclei, nuclei[i]);
+        for (int spin = -1; spin <= 1; spin++)
+            assert_true(fabs(ley_wavefunction_electrons(difference, spin) - ley_wavefunction_electrons(all[0], spin) +
+                             ley_wavefunction_electrons(all[i], spin)) < 1e-12);
+        orbital_job j = make_job((ley_wavefunction_request){.kind = LEY_DENSITY, .gradient = i == 1}, &straight);
+        const ley_run_options options = usual();
+        run(&j, difference, &options, false);
+        assert_ok_at(j.status, &j.error, "a difference", __FILE__, __LINE__);
+        for (size_t v = 0; v < j.values; v++) {
+            double worst = 0, largest = 0;
+            for (int64_t k = (int64_t)v; k < points_of(&j); k += 61) {
+                double place[3], right = 0;
+                const double found = found_at(&j, v, k, place);
+                for (int side = 0; side <= 1; side++) {
+                    const wavefunction_quantity q = {.wavefunction = all[side == 0 ? 0 : i],
+                                                     .weights = all[side == 0 ? 0 : i]->arrays.occupations,
+                                                     .derivative = (int)v};
+                    const double value = wavefunction_value(&q, place).value;
+                    right += side == 0 ? value : -value;
+                    largest = fmax(largest, fabs(value));
+                }
+                worst = isfinite(found) ? fmax(worst, fabs(found - right)) : INFINITY;
+            }
+            if (!(worst <= 5e-6 * largest))
+                fail_msg("difference %d, value %zu: off by %g of %g", i, v, worst, largest);
+        }
+        end(&j);
+        ley_wavefunction_destroy(difference);
+    }
+    for (int i = 0; i < 3; i++)
+        ley_wavefunction_destroy(all[i]);
 }
 
 /* Every variant; in slabs of any size the same bytes. */
@@ -274,19 +361,67 @@ static void test_screening(void **state)
     ley_wavefunction_destroy(w);
 }
 
-/* A function alone over all of its extent has the norm that its overlap says; and the electrons are
- * all there. */
+enum { INTEGRATED = 6 };
+
+/* A wavefunction like another, whose orbitals are orthonormal by the overlaps of its functions. */
+static ley_wavefunction *orthonormal_of(const ley_wavefunction *from)
+{
+    const int64_t n = ley_wavefunction_functions(from);
+    ley_wavefunction_arrays a = ley_wavefunction_get(from);
+    ley_wavefunction *w = NULL;
+    ley_error error = {0};
+    double *overlaps = calloc((size_t)(n * n), sizeof *overlaps), *c = calloc((size_t)(a.orbitals * n), sizeof *c);
+    memcpy(c, a.orbital_coefficients, (size_t)(a.orbitals * n) * sizeof *c);
+    assert_ok(ley_wavefunction_overlaps(from, overlaps, &error));
+    for (int64_t i = 0; i < a.orbitals; i++)
+        for (int64_t j = 0; j <= i; j++) {
+            double sum = 0;
+            for (int64_t k = 0; k < n; k++)
+                for (int64_t m = 0; m < n; m++)
+                    sum += c[i * n + k] * overlaps[k * n + m] * c[j * n + m];
+            for (int64_t k = 0; k < n; k++)
+                c[i * n + k] = j < i ? c[i * n + k] - sum * c[j * n + k] : c[i * n + k] / sqrt(sum);
+        }
+    a.orbital_coefficients = c;
+    assert_ok(ley_wavefunction_create(&a, &w, &error));
+    assert_ok(ley_wavefunction_check_norms(w, 1e-10, &error));
+    free(overlaps);
+    free(c);
+    return w;
+}
+
+/* Sums over a fine grid: orbitals are orthonormal. */
+static void check_overlaps(const ley_wavefunction *w, const ley_grid *grid, double volume)
+{
+    static const int64_t list[INTEGRATED] = {0, 1, 2, 3, 4, 5};
+    orbital_job j = make_job((ley_wavefunction_request){.orbitals = list, .orbital_count = INTEGRATED}, grid);
+    const ley_run_options options = usual();
+    run(&j, w, &options, false);
+    assert_ok_at(j.status, &j.error, "orbitals", __FILE__, __LINE__);
+    for (int i = 0; i < INTEGRATED; i++)
+        for (int k = 0; k <= i; k++) {
+            const float *a = ley_map_read_values(j.maps[i]), *b = ley_map_read_values(j.maps[k]);
+            double sum = 0;
+            for (int64_t at = 0; at < points_of(&j); at++)
+                sum += volume * (double)a[at] * (double)b[at];
+            if (!(fabs(sum - (i == k)) < 1e-3))
+                fail_msg("the overlap of orbitals %d and %d is %g", i, k, sum);
+        }
+    end(&j);
+}
+
+/* Orbitals are orthonormal, and the electrons are all there. */
 static void test_integrals(void **state)
 {
     const double h = 0.3 * units_bohr_A;
     const ley_grid grid = {.origin_A = {-4.5, -4.5, -4.5}, .step_A = LEY_STEPS(h, h, h), .n = {75, 75, 75}};
-    ley_wavefunction *w = NULL;
+    ley_wavefunction *some = NULL;
     ley_error error = {0};
-    double norms[6], sum = 0, electrons = 0;
-    assert_ok(some_wavefunction(2, 2, 6, 21, &w, &error));
-    assert_ok(ley_wavefunction_norms(w, norms, &error));
-    for (int i = 0; i < 6; i++)
-        electrons += norms[i] * w->arrays.occupations[i];
+    double sum = 0;
+    assert_ok(some_wavefunction(2, 2, INTEGRATED, 21, &some, &error));
+    ley_wavefunction *w = orthonormal_of(some);
+    const double electrons = ley_wavefunction_electrons(w, 0);
+    check_overlaps(w, &grid, 0.027);
     orbital_job j = make_job((ley_wavefunction_request){.kind = LEY_DENSITY}, &grid);
     const ley_run_options options = usual();
     run(&j, w, &options, false);
@@ -298,6 +433,7 @@ static void test_integrals(void **state)
     assert_string_equal(ley_map_units(j.maps[0]), "bohr^-3");
     end(&j);
     ley_wavefunction_destroy(w);
+    ley_wavefunction_destroy(some);
 }
 
 /* Far more functions than a work-group lists at a time. */
@@ -322,6 +458,7 @@ static void test_many_functions(void **state)
 static void test_refusals(void **state)
 {
     static const int64_t list[] = {0, 99};
+    const double nan = NAN;
     ley_wavefunction *w = NULL;
     ley_error error = {0};
     ley_job *job = NULL;
@@ -339,6 +476,18 @@ static void test_refusals(void **state)
     REFUSES("derivatives are computed of densities");
     r = (ley_wavefunction_request){.kind = LEY_DENSITY, .laplacian = true, .maps = maps};
     REFUSES("a map is there twice");
+    r = (ley_wavefunction_request){.kind = LEY_DENSITY, .orbitals = list, .maps = maps};
+    REFUSES("no orbitals");
+    r.orbital_count = 2;
+    REFUSES("orbital 100 of 3");
+    r = (ley_wavefunction_request){.kind = LEY_DENSITY, .occupations = &nan, .maps = maps};
+    REFUSES("occupations are those of a density's orbitals");
+    r.orbitals = list;
+    r.orbital_count = 1;
+    assert_error(ley_job_create_wavefunction(engine, w, &r, NULL, &options, &job, &error), LEY_ERROR_INPUT,
+                 "an occupation of nan");
+    r.kind = LEY_SPIN_DENSITY;
+    REFUSES("occupations are those of a density's orbitals");
     r = (ley_wavefunction_request){.kind = (ley_wavefunction_kind)7, .maps = maps};
     REFUSES("nothing of a wavefunction has the number 7");
     r = (ley_wavefunction_request){.kind = LEY_DENSITY};
@@ -402,17 +551,23 @@ static void test_cancel(void **state)
     ley_wavefunction_destroy(w);
 }
 
-/* Planted in kernels: a lost factor, a wrong edge of tiles, an exchanged order of powers, a
- * wrong derivative. The kernel's self-test finds each, or the
- * verification. */
+/* Planted in kernels: a lost factor, a wrong edge of tiles, an exchanged order of powers, a wrong
+ * derivative. The kernel's self-test finds each, or the verification. */
 static void test_faults(void **state)
 {
     static const struct {
         const char *kernel, *from, *to;
         bool is_listed, by_verification;
+        enum { ANY, GROUPS, VECTORS } of; /* kernels that have it */
     } faults[] = {
         {"separable", "gm_values[places.x * component + at] = psi;",
-         "gm_values[places.x * component + at] = 1.001f * psi;", false, false},
+         "gm_values[places.x * component + at] = 1.001f * psi;", false, false, GROUPS},
+        {"separable", "first_most.x + (size_t)tile_x * size.x", "first_most.x + (size_t)(tile_x ^ 1) * size.x", false,
+         false, GROUPS},
+        {"separable", "first_most.x + (size_t)(block_x * LEY_TILE + tile) * size.x", "first_most.x", false, false,
+         VECTORS},
+        {"separable", "y_tables + (size_t)(row + j) * size.z + first_row",
+         "y_tables + (size_t)(row + j) * size.z + max(first_row - 1, 0)", false, false, VECTORS},
         {"separable", "sum += gm_coefficients[(*c)++] * gm_z[k];",
          "sum += gm_coefficients[(*c)++] * gm_z[k > 0 ? left - k : k];", false, false},
         {"separable", "weights.z * psi", "weights.y * psi", false, false},
@@ -425,8 +580,8 @@ static void test_faults(void **state)
         ley_wavefunction *w = NULL;
         ley_error error = {0};
         const ley_run_options options = usual();
-        if (support_has_vectors(engine) && strstr(faults[i].from, "places.x * component + at] = psi") != NULL)
-            continue; /* vectors have their own way of storing */
+        if (faults[i].of == (support_has_vectors(engine) ? GROUPS : VECTORS))
+            continue;
         assert_ok(some_wavefunction(2, 2, 3, 6, &w, &error));
         support_fresh_cache();
         support_plant_fault(faults[i].kernel, faults[i].from, faults[i].to);
@@ -444,10 +599,58 @@ static void test_faults(void **state)
     support_fresh_cache();
 }
 
+/* What the host hands to kernels is wrong: two m of a pure shell are exchanged, or a shell has lost
+ * its norm. Kernels have their copies by the time the judge's are changed, who tells them apart. */
+typedef struct exchanging {
+    ley_wavefunction *w;
+    int64_t shell;
+    bool is_norm, is_done;
+} exchanging;
+
+static void exchange(void *context, const ley_progress *progress)
+{
+    exchanging *e = context;
+    double *c = (double *)(uintptr_t)e->w->arrays.orbital_coefficients + e->w->shells[e->shell].first_function;
+    if (progress->points_done == 0 || e->is_done)
+        return;
+    for (int f = 0; f < 5 && e->is_norm; f++)
+        c[f] *= 0.99;
+    const double first = c[1];
+    if (!e->is_norm) {
+        c[1] = c[2];
+        c[2] = first;
+    }
+    e->is_done = true;
+}
+
+static void test_wrong_functions(void **state)
+{
+    static const int64_t list[] = {0};
+    for (int is_norm = 0; is_norm <= 1; is_norm++) {
+        exchanging e = {.is_norm = is_norm};
+        ley_error error = {0};
+        ley_run_options options = usual();
+        assert_ok(some_wavefunction(2, 2, 1, 6, &e.w, &error));
+        while (e.w->shells[e.shell].l != 2 || !e.w->shells[e.shell].is_pure)
+            e.shell++;
+        options.progress = exchange;
+        options.progress_context = &e;
+        options.slab_planes = 1;
+        orbital_job j = make_job((ley_wavefunction_request){.orbitals = list, .orbital_count = 1}, &straight);
+        run(&j, e.w, &options, false);
+        assert_true(e.is_done);
+        if (j.status != LEY_ERROR_WRONG_RESULT || strstr(j.error.message, "verification failed") == NULL)
+            fail_msg("fault %d: %s", is_norm, j.error.message);
+        end(&j);
+        ley_wavefunction_destroy(e.w);
+    }
+}
+
 static int run_on(const char *selector, const ley_device_info *info)
 {
-    return RUN_ON_DEVICE("orbitals", &engine, test_functions, test_densities, test_variants_and_slabs, test_screening,
-                         test_integrals, test_many_functions, test_refusals, test_forecasts, test_cancel, test_faults);
+    return RUN_ON_DEVICE("orbitals", &engine, test_functions, test_densities, test_chosen_densities, test_differences,
+                         test_variants_and_slabs, test_screening, test_integrals, test_many_functions, test_refusals,
+                         test_forecasts, test_cancel, test_faults, test_wrong_functions);
 }
 
 int main(void)

@@ -164,6 +164,26 @@ static void test_derivatives(void **state)
         }
 }
 
+/* Of an s function with two electrons, rho = 2 N^2 exp(-2 a r^2): |grad rho| is 4 a r rho. */
+static void test_reduced_gradient(void **state)
+{
+    ley_wavefunction *w = make_shell(0, false);
+    const double weight = 2;
+    for (double r = 0; r < 6; r += 0.4) {
+        const double place[3] = {at_bohr[0] + 0.6 * r, at_bohr[1], at_bohr[2] - 0.8 * r},
+                     rho = 2 * pow(cartesian_norm(0, 0, 0) * exp(-exponent * r * r), 2),
+                     right = 4 * exponent * r * rho / (2 * cbrt(3 * M_PI * M_PI) * pow(rho, 4.0 / 3));
+        const wavefunction_quantity q = {
+            .wavefunction = w, .weights = &weight, .promise = 1e-5, .derivative = WAVEFUNCTION_REDUCED};
+        const reference_value found = wavefunction_value(&q, place);
+        assert_true(fabs(found.value - fmin(right, 100)) < 1e-12 * right + 1e-15);
+        assert_true(found.absolute >= found.value && isfinite(found.absolute));
+    }
+    const wavefunction_quantity q = {.wavefunction = w, .weights = &weight, .derivative = WAVEFUNCTION_REDUCED};
+    assert_true(wavefunction_value(&q, (const double[]){60, 0, 0}).value == 100);
+    ley_wavefunction_destroy(w);
+}
+
 /* ---- Overlaps -------------------------------------------------------------------------------- */
 
 /* Of one shell: each function has norm 1, and pure ones are orthogonal. */
@@ -440,6 +460,7 @@ static void test_refused_files(void **state)
 
 int main(void)
 {
-    return RUN_TESTS(test_cartesian, test_pure, test_all_orders, test_derivatives, test_norms, test_overlaps,
-                     test_names, test_order_of_energy, test_refusals, test_round_trip, test_damage, test_refused_files);
+    return RUN_TESTS(test_cartesian, test_pure, test_all_orders, test_derivatives, test_reduced_gradient, test_norms,
+                     test_overlaps, test_names, test_order_of_energy, test_refusals, test_round_trip, test_damage,
+                     test_refused_files);
 }

@@ -571,7 +571,7 @@ static const option_block *const shared[] = {&report_options, NULL};
 
 const subcommand bench_command = {
     .name = "bench",
-    .summary = "Measure devices: one screen to quote, or every kernel variant as a share of the device's own limits.",
+    .summary = "Measure devices: one screen to quote, or kernel variants against the device's limits.",
     .examples = {"leyden bench", "leyden bench --device all --full --json new.json"},
     .operand = "[REPORT.json]",
     .operand_help = "the report of an earlier run (--json), to be printed, or written by --markdown, --html, --csv or "

@@ -1,18 +1,34 @@
 /* leyden density: electron densities on a grid, and their derivatives. */
-#include "method_list.h"
 #include "registry.h"
 #include "wavefunction_maps.h"
 
 static const option_row density_rows[] = {
-    {.name = "output",
-     .letter = 'o',
+    WAVEFUNCTION_OUTPUT("map to write, in the format of its ending",
+                        "derivatives have files of their own: MAP_dx.cube, MAP_laplacian.cube and so on"),
+    {.name = "orbital",
      .kind = OPTION_TEXT,
-     .required = true,
-     .value = "MAP",
-     .offset = offsetof(wavefunction_values, output),
-     .help = "map to write, in the format of its ending",
-     .more = "%s; derivatives have files of their own: MAP_dx.cube, MAP_laplacian.cube and so on",
-     .names = map_formats},
+     .offset = offsetof(wavefunction_values, orbitals),
+     .value = "NAMES",
+     .unset = "all of them",
+     .help = "only these orbitals, named as 'leyden orbital' names them"},
+    {.name = "occupations",
+     .kind = OPTION_REALS,
+     .offset = offsetof(wavefunction_values, occupations),
+     .value = "N[,N...]",
+     .low = -1000,
+     .high = 1000,
+     .unset = "the orbitals' own",
+     .help = "occupations of the orbitals of --orbital, in their order, or one for all",
+     .more = "with 1 the density of an orbital is its square, with --orbital lumo,homo and 1,-1 it is the dual "
+             "descriptor of reactivity"},
+    {.name = "minus",
+     .kind = OPTION_TEXT,
+     .is_input = true,
+     .offset = offsetof(wavefunction_values, less),
+     .value = "WAVEFUNCTION",
+     .unset = "none",
+     .help = "less the density of this wavefunction: 'leyden density anion.npz --minus neutral.npz' is a Fukui "
+             "function"},
     {.name = "spin",
      .kind = OPTION_FLAG,
      .offset = offsetof(wavefunction_values, is_spin),
@@ -25,20 +41,12 @@ static const option_row density_rows[] = {
      .kind = OPTION_FLAG,
      .offset = offsetof(wavefunction_values, laplacian),
      .help = "also compute the Laplacian, in bohr^-5"},
+    {.name = "reduced-gradient",
+     .kind = OPTION_FLAG,
+     .offset = offsetof(wavefunction_values, reduced_gradient),
+     .help = "also compute the reduced gradient, |grad rho| / (2 (3 pi^2)^(1/3) rho^(4/3)), or 100 where that is more"},
     WAVEFUNCTION_ROWS,
 };
-
-static const option_method *method_at(size_t i)
-{
-    return method_option_at(&density_command, i);
-}
-
-static int run(const parsed_arguments *arguments)
-{
-    return wavefunction_run(arguments, method_row_at(arguments->command, 0));
-}
-
-static const option_block *const shared[] = {&job_options, NULL};
 
 const subcommand density_command = {
     .name = "density",
@@ -49,7 +57,6 @@ const subcommand density_command = {
     .details = "The density is the sum of the occupied orbitals' squares times their occupations, in bohr^-3. The "
                "grid reaches --padding beyond all nuclei.",
     .options = OPTION_BLOCK(density_rows, wavefunction_values, wavefunction_set_defaults),
-    .method = method_at,
-    .shared = shared,
-    .run = run,
+    .shared = wavefunction_shared,
+    .run = wavefunction_run,
 };

@@ -1,22 +1,14 @@
 /* leyden esp: the electrostatic potential of a wavefunction on a grid or at points, and its
  * field. */
-#include "method_list.h"
 #include "registry.h"
 #include "wavefunction_maps.h"
 
 static const char *const units[] = {"hartree/e", "kT/e", "V", "kcal/mol/e", "kJ/mol/e", NULL};
 
 static const option_row esp_rows[] = {
-    {.name = "output",
-     .letter = 'o',
-     .kind = OPTION_TEXT,
-     .required = true,
-     .value = "MAP",
-     .offset = offsetof(wavefunction_values, output),
-     .help = "map to write, in the format of its ending; with --points a table (.csv or .npy)",
-     .more = "%s; components of the field have files of their own: MAP_Ex.cube, MAP_Ey.cube and MAP_Ez.cube, or with "
-             "--points columns",
-     .names = map_formats},
+    WAVEFUNCTION_OUTPUT("map to write, in the format of its ending; with --points a table (.csv or .npy)",
+                        "components of the field have files of their own: MAP_Ex.cube, MAP_Ey.cube and MAP_Ez.cube, or "
+                        "with --points columns"),
     {.name = "points",
      .kind = OPTION_TEXT,
      .is_input = true,
@@ -47,16 +39,6 @@ static const option_row esp_rows[] = {
     WAVEFUNCTION_ROWS,
 };
 
-static const option_method *method_at(size_t i)
-{
-    return method_option_at(&esp_command, i);
-}
-
-static int run(const parsed_arguments *arguments)
-{
-    return wavefunction_run(arguments, method_row_at(arguments->command, 0));
-}
-
 static void set_defaults(void *to)
 {
     wavefunction_values *values = to;
@@ -64,8 +46,6 @@ static void set_defaults(void *to)
     values->is_potential = true;
     values->temperature_K = 298.15;
 }
-
-static const option_block *const shared[] = {&job_options, NULL};
 
 const subcommand esp_command = {
     .name = "esp",
@@ -77,7 +57,6 @@ const subcommand esp_command = {
                "are left out where all of them together are less than 1e-7 hartree/e everywhere. The grid reaches "
                "--padding beyond all nuclei.",
     .options = OPTION_BLOCK(esp_rows, wavefunction_values, set_defaults),
-    .method = method_at,
-    .shared = shared,
-    .run = run,
+    .shared = wavefunction_shared,
+    .run = wavefunction_run,
 };

@@ -1,19 +1,12 @@
 /* leyden orbital: molecular orbitals on a grid. */
-#include "method_list.h"
 #include "registry.h"
 #include "wavefunction_maps.h"
 
 static const option_row orbital_rows[] = {
-    {.name = "output",
-     .letter = 'o',
-     .kind = OPTION_TEXT,
-     .required = true,
-     .value = "MAP",
-     .offset = offsetof(wavefunction_values, output),
-     .help = "map to write, in the format of its ending",
-     .more = "%s; of several orbitals each has a file of its own, with its number in the place of {} or in front of "
-             "the ending",
-     .names = map_formats},
+    WAVEFUNCTION_OUTPUT(
+        "map to write, in the format of its ending",
+        "of several orbitals each has a file of its own, with its number in the place of {} or in front of "
+        "the ending"),
     {.name = "orbital",
      .kind = OPTION_TEXT,
      .offset = offsetof(wavefunction_values, orbitals),
@@ -28,18 +21,6 @@ static const option_row orbital_rows[] = {
     WAVEFUNCTION_ROWS,
 };
 
-static const option_method *method_at(size_t i)
-{
-    return method_option_at(&orbital_command, i);
-}
-
-static int run(const parsed_arguments *arguments)
-{
-    return wavefunction_run(arguments, method_row_at(arguments->command, 0));
-}
-
-static const option_block *const shared[] = {&job_options, NULL};
-
 const subcommand orbital_command = {
     .name = "orbital",
     .summary = "Compute molecular orbitals on a grid.",
@@ -50,7 +31,6 @@ const subcommand orbital_command = {
     .details = "Values are in bohr^-3/2. The grid reaches --padding beyond all nuclei. Terms are left out where all of "
                "them together are less than 1e-6 of an orbital's largest value.",
     .options = OPTION_BLOCK(orbital_rows, wavefunction_values, wavefunction_set_defaults),
-    .method = method_at,
-    .shared = shared,
-    .run = run,
+    .shared = wavefunction_shared,
+    .run = wavefunction_run,
 };

@@ -1,5 +1,5 @@
-/* leyden surface: the surface of a molecule, or where a map has a value, as a picture or a file for
- * other programs. */
+/* leyden surface: the surface of a molecule, or where a map, an orbital or a density has a value, a
+ * picture or a file for other programs. */
 #include "canvas.h"
 #include "console.h"
 #include "file.h"
@@ -11,6 +11,7 @@
 #include "surface_picture.h"
 #include "table.h"
 #include "typed.h"
+#include "wavefunction_maps.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -18,19 +19,36 @@
 #include <string.h>
 
 typedef struct surface_values {
-    const char *output, *map, *title, *device, *json;
+    const char *output, *map, *title, *device, *json, *orbital;
     option_reals levels, limits, angles;
     ley_surface_options surface;
     ley_direct medium; /* of the potential that is computed */
     int64_t size, dpi;
-    bool transparent, quiet;
+    bool density, transparent, quiet;
 } surface_values;
 
-enum { OUTPUT, MAP, LEVEL, SPACING, SHARPNESS, DIELECTRIC, LIMITS, ANGLES, SIZE, DPI, TRANSPARENT, TITLE, DEVICE };
+enum {
+    OUTPUT,
+    MAP,
+    ORBITAL,
+    DENSITY,
+    LEVEL,
+    SPACING,
+    SHARPNESS,
+    DIELECTRIC,
+    LIMITS,
+    ANGLES,
+    SIZE,
+    DPI,
+    TRANSPARENT,
+    TITLE,
+    DEVICE
+};
 
 #define OPTION_OF_SURFACE(name) OPTION_OF(ley_surface_options, name, surface_values, surface)
 
-static const double water_dielectric = 78.54, potential_tolerance = 1e-3;
+static const double water_dielectric = 78.54, potential_tolerance = 1e-3, bohr_A = 0.529177210903,
+                    usual_density = 0.002, usual_orbital = 0.03;
 
 /* Pictures, which the command draws itself, and scenes. */
 static const char picture_ending[] = ".png", scene_ending[] = ".tachyon";
@@ -62,15 +80,26 @@ static const option_row surface_rows[] = {
              .is_input = true,
              .offset = offsetof(surface_values, map),
              .value = "MAP",
-             .unset = "the molecule's potential",
-             .help = "colour the molecule by this map; without a molecule, the map whose --level is drawn"},
+             .unset = "the potential",
+             .help = "colour the molecule, or the density, by this map; without them, the map whose --level is drawn"},
+    [ORBITAL] = {.name = "orbital",
+                 .kind = OPTION_TEXT,
+                 .offset = offsetof(surface_values, orbital),
+                 .value = "NAME",
+                 .unset = "none",
+                 .help = "draw this orbital of a wavefunction where it has the --level, and where it has minus that: "
+                         "homo, lumo, homo-1, a number from 1"},
+    [DENSITY] = {.name = "density",
+                 .kind = OPTION_FLAG,
+                 .offset = offsetof(surface_values, density),
+                 .help = "draw the electron density of a wavefunction where it has the --level"},
     [LEVEL] = {.name = "level",
                .kind = OPTION_REALS,
                .offset = offsetof(surface_values, levels),
                .value = "VALUES",
                .low = -1e30,
                .high = 1e30,
-               .unset = "none",
+               .unset = "none; of an orbital 0.03, of a density 0.002",
                .help = "draw the surfaces where the map has these values, separated by commas: --level -1,1"},
     [SPACING] = {OPTION_OF_SURFACE("spacing")},
     [SHARPNESS] = {OPTION_OF_SURFACE("sharpness")},
@@ -84,7 +113,8 @@ static const option_row surface_rows[] = {
                 .value = "V[,V2]",
                 .low = -1e30,
                 .high = 1e30,
-                .unset = "5 kT/e in the unit of the values; with --level the largest level",
+                .unset = "5 kT/e in the unit of the values; of levels the largest one; of a density "
+                         "the largest value on its surface",
                 .help = "colours from -V to V, or from V to V2"},
     [ANGLES] = {.name = "angles",
                 .kind = OPTION_REALS,
@@ -140,10 +170,37 @@ static bool is_surface_name(const char *path)
     return is_picture(path);
 }
 
+/* A wavefunction's orbital or density is drawn. */
+static bool is_of_wavefunction(const surface_values *values)
+{
+    return values->orbital != NULL || values->density;
+}
+
+static int check_wavefunction(const parsed_arguments *arguments)
+{
+    const surface_values *values = arguments->values;
+    const subcommand *command = arguments->command;
+    if (arguments->operand == NULL || !ends_with(arguments->operand, ".npz"))
+        return fail_usage(command, "--%s is of a wavefunction, a file that ends in .npz",
+                          values->density ? "density" : "orbital");
+    if (values->density && values->orbital != NULL)
+        return fail_usage(command,
+                          "--density and --orbital exclude each other; 'leyden density --orbital' makes the map "
+                          "of an orbital's density");
+    for (int option = SHARPNESS; option <= DIELECTRIC; option++)
+        if (option_given(arguments, (size_t)option))
+            return fail_usage(command, "--%s is of molecules", arguments->options[option].row->name);
+    return 0;
+}
+
 static int check_subject(const parsed_arguments *arguments)
 {
     const surface_values *values = arguments->values;
     const subcommand *command = arguments->command;
+    if (is_of_wavefunction(values))
+        return check_wavefunction(arguments);
+    if (arguments->operand != NULL && ends_with(arguments->operand, ".npz"))
+        return fail_usage(command, "'%s' is a wavefunction: --orbital homo, or --density", arguments->operand);
     const bool is_level = option_given(arguments, LEVEL);
     if (arguments->operand == NULL && values->map == NULL)
         return fail_usage(command, "a MOLECULE is missing, or --map with --level, as in: %s", command->examples[0]);
@@ -339,18 +396,145 @@ static ley_status of_map(const parsed_arguments *arguments, ley_surface **surfac
     return status;
 }
 
+/* ---- Of a wavefunction ----------------------------------------------------------------------- */
+
+static ley_status run_wavefunction(const surface_values *values, const ley_wavefunction *w,
+                                   const ley_wavefunction_request *request, ley_error *error)
+{
+    ley_run_options options;
+    ley_engine *engine = NULL;
+    ley_job *job = NULL;
+    ley_run_options_default(&options);
+    ley_status status = ley_engine_create(values->device, &engine, error);
+    if (status == LEY_OK)
+        status = ley_job_create_wavefunction(engine, w, request, NULL, &options, &job, error);
+    if (status == LEY_OK)
+        status = ley_job_run(job, error);
+    ley_job_destroy(job);
+    ley_engine_destroy(engine);
+    return status;
+}
+
+/* The potential of the wavefunction is computed at the vertices, as that of charges is. */
+static ley_status take_exact_potential(const surface_values *values, const ley_wavefunction *w, ley_surface *surface,
+                                       ley_error *error)
+{
+    const int64_t n = ley_surface_vertex_count(surface);
+    double *potential = allocate((size_t)n, sizeof *potential);
+    const ley_wavefunction_request request = {
+        .kind = LEY_POTENTIAL, .points = n, .point_A = ley_surface_vertices_A(surface), .values = potential};
+    const ley_status status = run_wavefunction(values, w, &request, error);
+    for (int64_t i = 0; i < n && status == LEY_OK; i++)
+        ley_surface_values(surface)[i] = (float)potential[i];
+    if (status == LEY_OK)
+        ley_surface_set_units(surface, "hartree/e");
+    free(potential);
+    return status;
+}
+
+/* The map of the orbital or the density on the usual grid. */
+static ley_status compute_map(const parsed_arguments *arguments, const ley_wavefunction *w, ley_map **map,
+                              ley_error *error)
+{
+    const surface_values *values = arguments->values;
+    const double spacing_A = option_given(arguments, SPACING) ? values->surface.spacing_A : 0; /* the usual one */
+    ley_wavefunction_request request = {.kind = values->density ? LEY_DENSITY : LEY_ORBITALS, .maps = map};
+    int64_t *orbitals = NULL;
+    ley_grid grid;
+    ley_status status = ley_wavefunction_grid(w, 0, spacing_A / bohr_A, &grid, error);
+    if (status == LEY_OK && !values->density)
+        status = ley_wavefunction_find(w, values->orbital, &orbitals, &request.orbital_count, error);
+    if (status == LEY_OK && request.orbital_count > 1)
+        status = fail_into(error, LEY_ERROR_USAGE, "--orbital: '%s' are %zu orbitals, and one is drawn at a time",
+                           values->orbital, request.orbital_count);
+    request.orbitals = orbitals;
+    if (status == LEY_OK)
+        status = ley_map_create(&grid, map, error);
+    if (status == LEY_OK)
+        status = run_wavefunction(values, w, &request, error);
+    free(orbitals);
+    return status;
+}
+
+/* Levels that a map reaches; of an orbital both signs of each, since its own means nothing. */
+static size_t choose_levels(const surface_values *values, const ley_map *map, double list[2 * OPTION_REALS_MAX])
+{
+    const option_reals usual = {1, {values->density ? usual_density : usual_orbital}},
+                       *given = values->levels.n > 0 ? &values->levels : &usual;
+    const float *value = ley_map_read_values(map);
+    double low = 0, high = 0;
+    size_t n = 0;
+    for (int64_t i = 0; i < ley_grid_points(ley_map_grid(map)); i++) {
+        low = fmin(low, (double)value[i]);
+        high = fmax(high, (double)value[i]);
+    }
+    for (size_t i = 0; i < given->n; i++)
+        for (int sign = 1; sign >= (values->density ? 1 : -1); sign -= 2) {
+            const double level = sign * given->value[i];
+            if (level > low && level < high)
+                list[n++] = level;
+        }
+    for (size_t i = 0; n == 0 && i < given->n; i++) /* which the library refuses, with the map's range */
+        list[n++] = given->value[i];
+    return n;
+}
+
+static ley_status of_wavefunction(const parsed_arguments *arguments, ley_surface **surface, ley_error *error)
+{
+    const surface_values *values = arguments->values;
+    double levels[2 * OPTION_REALS_MAX];
+    ley_wavefunction *w = NULL;
+    ley_map *map = NULL, *colours = NULL;
+    ley_status status = wavefunction_read(arguments->operand, "", &w, error);
+    if (status == LEY_OK && values->map != NULL)
+        status = map_read(values->map, values->quiet, &colours, error);
+    if (status == LEY_OK)
+        status = compute_map(arguments, w, &map, error);
+    if (status == LEY_OK)
+        status = ley_surface_create_levels(map, choose_levels(values, map, levels), levels, NULL, surface, error);
+    if (status == LEY_OK && colours != NULL)
+        status = take_map(arguments, colours, *surface, error);
+    if (status == LEY_OK && colours == NULL && values->density)
+        status = take_exact_potential(values, w, *surface, error);
+    ley_map_destroy(colours);
+    ley_map_destroy(map);
+    ley_wavefunction_destroy(w);
+    return status;
+}
+
 /* ---- What is written and said ---------------------------------------------------------------- */
+
+static void find_range(const ley_surface *surface, double range[2])
+{
+    const float *value = ley_surface_read_values(surface);
+    range[0] = range[1] = (double)value[0];
+    for (int64_t i = 0; i < ley_surface_vertex_count(surface); i++) {
+        range[0] = fmin(range[0], (double)value[i]);
+        range[1] = fmax(range[1], (double)value[i]);
+    }
+}
+
+/* Up to where colours go unless it is said: levels are drawn in full colours, and so is the largest
+ * value on a surface of a wavefunction. */
+static double usual_limit(const surface_values *values, const ley_surface *surface)
+{
+    const size_t levels = ley_surface_level_count(surface);
+    double high = 0, range[2];
+    if (levels == 0)
+        return ley_colours_usual_limit(ley_surface_units(surface));
+    for (size_t i = 0; i < levels; i++)
+        high = fmax(high, fabs(ley_surface_level_at(surface, i)->level));
+    if (is_of_wavefunction(values)) {
+        find_range(surface, range);
+        high = fmax(fabs(range[0]), fabs(range[1]));
+    }
+    return high > 0 ? high : 1;
+}
 
 static ley_colours choose_colours(const surface_values *values, const ley_surface *surface)
 {
     const option_reals *limits = &values->limits;
-    double high = limits->n > 0 ? limits->value[limits->n - 1] : ley_colours_usual_limit(ley_surface_units(surface));
-    if (limits->n == 0 && values->levels.n > 0) { /* levels are drawn in full colours */
-        high = 0;
-        for (size_t i = 0; i < values->levels.n; i++)
-            high = fmax(high, fabs(values->levels.value[i]));
-        high = high > 0 ? high : 1;
-    }
+    const double high = limits->n > 0 ? limits->value[limits->n - 1] : usual_limit(values, surface);
     ley_colours colours;
     ley_colours_make(&colours, limits->n == 2 ? limits->value[0] : -high, high);
     return colours;
@@ -361,6 +545,8 @@ static short_text label_of(const parsed_arguments *arguments, const ley_surface 
 {
     const surface_values *values = arguments->values;
     const char *units = ley_surface_units(surface);
+    if (values->map == NULL && is_of_wavefunction(values))
+        return text_of("%s in %s", values->density ? "potential" : values->orbital, units);
     if (values->map == NULL)
         return text_of("potential in %s (dielectric %g)", units, values->medium.dielectric);
     short_text label = text_of("%s%s%s", base_name(values->map), units[0] != '\0' ? " in " : "", units);
@@ -397,16 +583,6 @@ static int write_surface(const parsed_arguments *arguments, const ley_surface *s
         return 0;
     const int code = fail_with(&error);
     return status == LEY_CANCELLED ? interrupt_exit_code() : code;
-}
-
-static void find_range(const ley_surface *surface, double range[2])
-{
-    const float *value = ley_surface_read_values(surface);
-    range[0] = range[1] = (double)value[0];
-    for (int64_t i = 0; i < ley_surface_vertex_count(surface); i++) {
-        range[0] = fmin(range[0], (double)value[i]);
-        range[1] = fmax(range[1], (double)value[i]);
-    }
 }
 
 static json_t *json_of_levels(const ley_surface *surface)
@@ -484,10 +660,10 @@ static void print(const parsed_arguments *arguments, const ley_surface *surface,
     double range[2];
     find_range(surface, range);
     print_size(surface);
-    if (arguments->operand != NULL)
+    if (arguments->operand != NULL && !is_of_wavefunction(values))
         printf("accuracy: vertices within %.2g A of the surface, of a sample that was recomputed\n",
                ley_surface_error_A(surface));
-    if (values->map == NULL)
+    if (values->map == NULL && !is_of_wavefunction(values))
         printf("potential: computed at the vertices, dielectric %g everywhere\n", values->medium.dielectric);
     printf("values: %.4g to %.4g%s%s, colours from %.4g to %.4g\n", range[0], range[1], units[0] != '\0' ? " " : "",
            units, colours->low, colours->high);
@@ -523,8 +699,9 @@ static int surface_run(const parsed_arguments *arguments)
         return code;
     ley_surface *surface = NULL;
     ley_error error = {0};
-    const ley_status status =
-        arguments->operand != NULL ? of_molecule(arguments, &surface, &error) : of_map(arguments, &surface, &error);
+    const ley_status status = is_of_wavefunction(arguments->values) ? of_wavefunction(arguments, &surface, &error)
+                              : arguments->operand != NULL          ? of_molecule(arguments, &surface, &error)
+                                                                    : of_map(arguments, &surface, &error);
     code = status == LEY_OK ? conclude(arguments, surface) : fail_with(&error);
     ley_surface_destroy(surface);
     return code;
@@ -534,18 +711,19 @@ static const option_block *const shared[] = {&molecule_options, NULL};
 
 const subcommand surface_command = {
     .name = "surface",
-    .summary = "Draw a molecule's surface, coloured by its potential, or surfaces of equal potential.",
+    .summary = "Draw the surface of a molecule, coloured by its potential, or of an orbital or a map.",
     .examples = {"leyden surface protein.pqr -o protein.png",
-                 "leyden surface --map protein.dx --level -1,1 -o levels.png"},
+                 "leyden surface c60.npz --orbital homo --level 0.03 -o homo.png"},
     .operand = "MOLECULE",
-    .operand_help = "the molecule, a PQR file or what 'leyden generate' writes; - is standard input; leave it out for "
-                    "surfaces of a map",
+    .operand_help = "the molecule, a PQR file or what 'leyden generate' writes; - is standard input; or a "
+                    "wavefunction, .npz; leave it out for surfaces of a map",
     .is_operand_open = true,
     .is_operand_file = true,
     .details =
         "The surface is where the sum of exp(A (1 - r^2/R^2)) over all atoms is 1; R is the radius of the atom, A "
         "is --sharpness. The surface of an isolated atom is the sphere of its radius, and atoms of radius 0 are "
-        "ignored. A surface of a map encloses the values above its level, or those below a negative level.",
+        "ignored. A surface of a map encloses the values above its level, or those below a negative level. Orbitals "
+        "and densities are computed on a grid whose points are 0.2 bohr apart, unless there is --spacing.",
     .options = OPTION_BLOCK(surface_rows, surface_values, set_defaults),
     .shared = shared,
     .run = surface_run,

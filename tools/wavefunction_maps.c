@@ -1,6 +1,8 @@
 #include "wavefunction_maps.h"
 #include "console.h"
 #include "interrupt.h"
+#include "method_list.h"
+#include "registry.h"
 #include "standard_stream.h"
 
 #include <math.h>
@@ -51,14 +53,18 @@ static int check_points(const job_run *run)
     return 0;
 }
 
-static named_file points_file(const job_run *run)
+/* No command has both. */
+static named_file other_file(const job_run *run)
 {
-    return (named_file){((const wavefunction_values *)run->arguments->values)->points, "points", NULL};
+    const wavefunction_values *values = run->arguments->values;
+    return values->points != NULL ? (named_file){values->points, "points", NULL}
+                                  : (named_file){values->less, "wavefunction", NULL};
 }
 
 static int check(job_run *run)
 {
     static const char *const of_new_grids[] = {"spacing", "dims", "glen", "gcent", "origin", "padding"};
+    static const char *const of_own[][2] = {{"minus", "orbital"}, {"spin", "occupations"}};
     enum { FIRST_WITH_DIMS = 2, LAST_WITH_DIMS = 4 };
     const wavefunction_values *values = run->arguments->values;
     if (values->points != NULL)
@@ -70,6 +76,11 @@ static int check(job_run *run)
         if (option_named_given(run->arguments, of_new_grids[i]))
             return fail_usage(run->arguments->command, "--%s needs --dims: how many points the grid has",
                               of_new_grids[i]);
+    if (values->occupations.n > 0 && values->orbitals == NULL)
+        return fail_usage(run->arguments->command, "--occupations needs --orbital: whose occupations these are");
+    for (size_t i = 0; i < sizeof of_own / sizeof *of_own; i++)
+        if (option_named_given(run->arguments, of_own[i][0]) && option_named_given(run->arguments, of_own[i][1]))
+            return fail_usage(run->arguments->command, "--%s and --%s exclude each other", of_own[i][0], of_own[i][1]);
     if (output_takes_stdout(run->output) || !is_map_name(run->output))
         return fail_usage(run->arguments->command, "--output: '%s' must end in %s", run->output, map_endings());
     if (values->together && !ends_with(run->output, ".cube") && !ends_with(run->output, ".cube.gz"))
@@ -78,21 +89,70 @@ static int check(job_run *run)
     return 0;
 }
 
-static void request_orbitals(wavefunction_job *job)
+/* What the options ask for, of these orbitals. */
+static ley_wavefunction_request request_of(const wavefunction_values *values, bool is_density,
+                                           const wavefunction_problem *p, size_t orbital_count)
 {
-    wavefunction_problem *p = &job->problem;
-    p->request = (ley_wavefunction_request){.kind = LEY_ORBITALS, .orbitals = p->orbitals, .orbital_count = job->count};
+    return (ley_wavefunction_request){.kind = values->is_potential ? LEY_POTENTIAL
+                                              : !is_density        ? LEY_ORBITALS
+                                              : values->is_spin    ? LEY_SPIN_DENSITY
+                                                                   : LEY_DENSITY,
+                                      .orbitals = p->orbitals,
+                                      .orbital_count = orbital_count,
+                                      .occupations = p->occupations,
+                                      .gradient = values->gradient,
+                                      .laplacian = values->laplacian,
+                                      .reduced_gradient = values->reduced_gradient,
+                                      .field = values->field,
+                                      .units = values->units,
+                                      .temperature_K = values->temperature_K};
 }
 
-/* Files of other conventions have other norms. */
-static ley_status check_norms(const parsed_arguments *arguments, const ley_wavefunction *w, ley_error *error)
+/* One number of --occupations is that of all orbitals. */
+static ley_status take_occupations(const wavefunction_values *values, wavefunction_problem *p, size_t orbital_count,
+                                   ley_error *error)
 {
-    const ley_status status = ley_wavefunction_check_norms(w, usual_norm_error, error);
+    const option_reals *given = &values->occupations;
+    if (given->n == 0)
+        return LEY_OK;
+    if (given->n != 1 && given->n != orbital_count)
+        return fail_into(error, LEY_ERROR_USAGE, "--occupations: %zu numbers for %zu orbitals", given->n,
+                         orbital_count);
+    p->occupations = allocate(orbital_count, sizeof *p->occupations);
+    for (size_t i = 0; i < orbital_count; i++)
+        p->occupations[i] = given->value[given->n == 1 ? 0 : i];
+    return LEY_OK;
+}
+
+ley_status wavefunction_read(const char *path, const char *advice, ley_wavefunction **w, ley_error *error)
+{
+    ley_status status = ley_wavefunction_read(path, w, error);
+    if (status != LEY_OK || advice == NULL)
+        return status;
+    status = ley_wavefunction_check_norms(*w, usual_norm_error, error);
     if (status != LEY_ERROR_INPUT)
         return status;
     char why[sizeof error->message];
     snprintf(why, sizeof why, "%s", error->message);
-    return fail_into(error, status, "%s: %.800s; --any-norm goes on all the same", base_name(arguments->operand), why);
+    return fail_into(error, status, "%s: %.800s%s", base_name(path), why, advice);
+}
+
+static ley_status read_one(const char *path, const wavefunction_values *values, ley_wavefunction **w, ley_error *error)
+{
+    return wavefunction_read(path, values->any_norm ? NULL : "; --any-norm goes on all the same", w, error);
+}
+
+/* In the place of the wavefunction comes what it has more than the other one. */
+static ley_status subtract(const wavefunction_values *values, wavefunction_problem *p, ley_error *error)
+{
+    ley_wavefunction *less = NULL, *whole = p->wavefunction;
+    ley_status status = read_one(values->less, values, &less, error);
+    if (status == LEY_OK)
+        status = ley_wavefunction_difference(whole, less, &p->wavefunction, error);
+    if (status == LEY_OK)
+        ley_wavefunction_destroy(whole);
+    ley_wavefunction_destroy(less);
+    return status;
 }
 
 static ley_status read_input(job_run *run, ley_error *error)
@@ -100,25 +160,18 @@ static ley_status read_input(job_run *run, ley_error *error)
     wavefunction_job *job = (wavefunction_job *)run;
     const wavefunction_values *values = run->arguments->values;
     wavefunction_problem *p = &job->problem;
-    ley_status status = ley_wavefunction_read(run->arguments->operand, &p->wavefunction, error);
-    if (status == LEY_OK && !values->any_norm)
-        status = check_norms(run->arguments, p->wavefunction, error);
+    const bool is_density = run->arguments->command == &density_command;
+    size_t orbitals = 0;
+    ley_status status = read_one(run->arguments->operand, values, &p->wavefunction, error);
     run->is_told = status != LEY_OK;
     if (status == LEY_OK && values->orbitals != NULL)
-        status = ley_wavefunction_find(p->wavefunction, values->orbitals, &p->orbitals, &job->count, error);
-    if (status == LEY_OK && values->orbitals != NULL)
-        request_orbitals(job);
-    if (status == LEY_OK && values->orbitals == NULL) {
-        p->request = (ley_wavefunction_request){.kind = values->is_potential ? LEY_POTENTIAL
-                                                        : values->is_spin    ? LEY_SPIN_DENSITY
-                                                                             : LEY_DENSITY,
-                                                .gradient = values->gradient,
-                                                .laplacian = values->laplacian,
-                                                .field = values->field,
-                                                .units = values->units,
-                                                .temperature_K = values->temperature_K};
-        job->count = ley_wavefunction_values(&p->request);
-    }
+        status = ley_wavefunction_find(p->wavefunction, values->orbitals, &p->orbitals, &orbitals, error);
+    if (status == LEY_OK)
+        status = take_occupations(values, p, orbitals, error);
+    if (status == LEY_OK && values->less != NULL)
+        status = subtract(values, p, error);
+    p->request = request_of(values, is_density, p, orbitals);
+    job->count = ley_wavefunction_values(&p->request);
     return status;
 }
 
@@ -167,7 +220,10 @@ static short_text label_of(const wavefunction_job *job, size_t i)
         return text_of("%s", field[i]);
     if (r->kind == LEY_ORBITALS)
         return text_of("%lld", (long long)job->problem.orbitals[i] + 1);
-    return text_of("%s", r->laplacian && i + 1 == job->count ? "laplacian" : derivatives[i]);
+    const size_t last = job->count - 1;
+    return text_of("%s", r->reduced_gradient && i == last                  ? "reduced_gradient"
+                         : r->laplacian && i == last - r->reduced_gradient ? "laplacian"
+                                                                           : derivatives[i]);
 }
 
 /* {} in the name stands for the label; else it stands in front of the ending. */
@@ -234,11 +290,16 @@ static void put_units_of(FILE *to, const ley_wavefunction_request *r)
 static char *comment_of(const wavefunction_job *job)
 {
     const job_run *run = &job->run;
+    const wavefunction_values *values = run->arguments->values;
     comment_text comment;
     comment_begin(&comment);
     fprintf(comment.stream, "method: %s\n", run->method->title);
     put_name(comment.stream, "wavefunction: ", base_name(run->arguments->operand));
     fputc('\n', comment.stream);
+    if (values->less != NULL) {
+        put_name(comment.stream, "minus: ", base_name(values->less));
+        fputc('\n', comment.stream);
+    }
     put_units_of(comment.stream, &job->problem.request);
     put_work(comment.stream, run->values, run->report);
     return comment_end(&comment);
@@ -288,6 +349,7 @@ static void end(job_run *run)
     ley_points_destroy(job->problem.points);
     free(job->problem.maps);
     free(job->problem.orbitals);
+    free(job->problem.occupations);
     ley_wavefunction_destroy(job->problem.wavefunction);
 }
 
@@ -298,6 +360,11 @@ static short_text subject_of(const wavefunction_job *job)
 {
     const ley_wavefunction *w = job->problem.wavefunction;
     const ley_wavefunction_arrays a = ley_wavefunction_get(w);
+    const wavefunction_values *values = job->run.arguments->values;
+    if (values->less != NULL)
+        return text_of("less %s, electrons: %.6g", base_name(values->less), ley_wavefunction_electrons(w, 0));
+    if (job->problem.request.kind != LEY_ORBITALS && values->orbitals != NULL)
+        return text_of("density of %s", values->orbitals);
     if (job->problem.request.kind != LEY_ORBITALS)
         return text_of("%.6g alpha and %.6g beta electrons", ley_wavefunction_electrons(w, 1),
                        ley_wavefunction_electrons(w, -1));
@@ -326,13 +393,14 @@ static void print(const job_run *run)
 static json_t *json_of_orbitals(const wavefunction_job *job)
 {
     const ley_wavefunction_arrays a = ley_wavefunction_get(job->problem.wavefunction);
+    const double *given = job->problem.occupations;
     json_t *list = json_array();
-    for (size_t i = 0; job->problem.orbitals != NULL && i < job->count; i++) {
+    for (size_t i = 0; i < job->problem.request.orbital_count; i++) {
         const int64_t orbital = job->problem.orbitals[i];
         json_t *one = json_object();
         json_put(one, "number", json_count(orbital + 1));
         json_put(one, "energy_hartree", json_number(a.energies[orbital]));
-        json_put(one, "occupation", json_number(a.occupations[orbital]));
+        json_put(one, "occupation", json_number(given != NULL ? given[i] : a.occupations[orbital]));
         json_put(one, "spin", json_count(a.spins[orbital]));
         json_add(list, one);
     }
@@ -364,7 +432,7 @@ static void put_json(const job_run *run, json_t *report)
 static const job_kind kind = {.operand = "wavefunction",
                               .product = "map",
                               .check = check,
-                              .file = points_file,
+                              .file = other_file,
                               .read = read_input,
                               .place = place,
                               .write = write_file,
@@ -372,12 +440,14 @@ static const job_kind kind = {.operand = "wavefunction",
                               .print = print,
                               .put_json = put_json};
 
-int wavefunction_run(const parsed_arguments *arguments, const method_row *method)
+const option_block *const wavefunction_shared[] = {&job_options, NULL};
+
+int wavefunction_run(const parsed_arguments *arguments)
 {
     const wavefunction_values *values = arguments->values;
     wavefunction_job job = {.run = {.kind = &kind,
                                     .arguments = arguments,
-                                    .method = method,
+                                    .method = method_row_at(arguments->command, 0),
                                     .output = values->output,
                                     .problem = &job.problem},
                             .problem = {.values = values}};

@@ -6,10 +6,11 @@
 #include "job_frame.h"
 
 typedef struct wavefunction_values {
-    const char *output, *like, *orbitals;
+    const char *output, *like, *orbitals, *less;
+    option_reals occupations;
     ley_grid_options grid;
     ley_wavefunction_options sum;
-    bool together, is_spin, gradient, laplacian, any_norm;
+    bool together, is_spin, gradient, laplacian, reduced_gradient, any_norm;
     bool is_potential, field; /* of leyden esp, as what follows */
     const char *points, *units;
     double temperature_K;
@@ -22,10 +23,16 @@ typedef struct wavefunction_problem {
     ley_wavefunction_request request;
     ley_map **maps;
     int64_t *orbitals;
-    ley_points *points; /* in place of maps; or NULL */
+    double *occupations; /* of these, or NULL */
+    ley_points *points;  /* in place of maps; or NULL */
 } wavefunction_problem;
 
-/* Rows that all of them have. */
+/* Rows that all of them have; of the output its help, and which files several values have. */
+#define WAVEFUNCTION_OUTPUT(help_, names_) \
+    { \
+        .name = "output", .letter = 'o', .kind = OPTION_TEXT, .required = true, .value = "MAP", \
+        .offset = offsetof(wavefunction_values, output), .help = help_, .more = "%s; " names_, .names = map_formats \
+    }
 #define OPTION_OF_WAVEFUNCTION_GRID(name) OPTION_OF(ley_grid_options, name, wavefunction_values, grid)
 #define WAVEFUNCTION_ROWS \
     {OPTION_OF_WAVEFUNCTION_GRID("spacing")}, {OPTION_OF_WAVEFUNCTION_GRID("dims")}, \
@@ -46,11 +53,16 @@ typedef struct wavefunction_problem {
         OPTION_OF(ley_wavefunction_options, "no_screening", wavefunction_values, sum) \
     }
 
+/* Reads one whose orbitals have norm 1, as those of other conventions have not. `advice` is the end
+ * of the message; NULL: any norm will do. */
+ley_status wavefunction_read(const char *path, const char *advice, ley_wavefunction **wavefunction, ley_error *error);
+
 /* 0.2 bohr from point to point, 6 bohr around the nuclei. */
 void wavefunction_set_defaults(void *values);
 
-/* Runs the command; exit code. */
-int wavefunction_run(const parsed_arguments *arguments, const method_row *method);
+/* Runs the command; exit code. And the blocks that both share with others. */
+int wavefunction_run(const parsed_arguments *arguments);
+extern const option_block *const wavefunction_shared[];
 
 /* The method's job. */
 ley_status wavefunction_create(const void *problem, ley_engine *engine, const ley_run_options *options, ley_job **job,

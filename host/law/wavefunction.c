@@ -186,9 +186,8 @@ static void add_shell(const wavefunction_quantity *q, const basis_shell *s, cons
     }
 }
 
-static void add_density(const wavefunction_quantity *q, double weight, const double sums[ALL], reference_value *to)
+static void add_density(int d, double weight, const double sums[ALL], reference_value *to)
 {
-    const int d = q->derivative;
     const double slope2 = sums[X] * sums[X] + sums[Y] * sums[Y] + sums[Z] * sums[Z];
     to->value += weight * (d == 0           ? sums[VALUE] * sums[VALUE]
                            : d == LAPLACIAN ? 2 * (slope2 + sums[VALUE] * sums[LAPLACIAN])
@@ -200,6 +199,39 @@ static void add_density(const wavefunction_quantity *q, double weight, const dou
                             : 2 * sums[BOUND] * sums[SLOPE_BOUND]);
 }
 
+/* Of rho and a magnitude of its gradient. */
+static double reduced(double rho, double slope)
+{
+    const double s = slope / (2 * pow(3 * M_PI * M_PI, 1.0 / 3) * pow(rho, 4.0 / 3));
+    return s < LEY_MOST_REDUCED_GRADIENT ? s : LEY_MOST_REDUCED_GRADIENT;
+}
+
+/* The reduced gradient of the density and its derivatives; absolute is what allows as much as these
+ * change it by where each of them is off by what is promised. */
+static reference_value reduced_gradient(const reference_value parts[4], double promise)
+{
+    double slope2 = 0, off2 = 0;
+    for (int axis = 0; axis < 3; axis++) {
+        slope2 += pow(parts[X + axis].value, 2);
+        off2 += pow(promise * parts[X + axis].absolute, 2);
+    }
+    const double rho = fabs(parts[VALUE].value), off = promise * parts[VALUE].absolute, slope = sqrt(slope2),
+                 s = reduced(rho, slope), low = reduced(rho + off, fmax(slope - sqrt(off2), 0)),
+                 high = reduced(fmax(rho - off, 0), slope + sqrt(off2));
+    return (reference_value){.value = s, .absolute = promise > 0 ? fmax(s, fmax(s - low, high - s) / promise) : s};
+}
+
+/* Adds what the orbitals of a block have in the density, or in each of the parts of its reduced
+ * gradient. */
+static void add_block(const wavefunction_quantity *q, const double *weights, int64_t count, double (*sums)[ALL],
+                      reference_value parts[PARTS])
+{
+    const bool is_reduced = q->derivative == WAVEFUNCTION_REDUCED;
+    for (int64_t i = 0; i < count; i++)
+        for (int d = is_reduced ? VALUE : q->derivative; d <= (is_reduced ? Z : q->derivative); d++)
+            add_density(d, weights[i], sums[i], &parts[d]);
+}
+
 reference_value wavefunction_value(const wavefunction_quantity *q, const double point_bohr[3])
 {
     enum { BLOCK = 64 };
@@ -207,14 +239,14 @@ reference_value wavefunction_value(const wavefunction_quantity *q, const double 
     const int64_t first = q->weights == NULL ? q->orbital : 0,
                   end = q->weights == NULL ? q->orbital + 1 : w->arrays.orbitals;
     double sums[BLOCK][ALL];
-    reference_value made = {0};
+    reference_value made = {0}, parts[PARTS] = {{0}};
     for (int64_t block = first; block < end; block += BLOCK) {
         const int64_t count = end - block < BLOCK ? end - block : BLOCK;
         memset(sums, 0, sizeof sums);
         for (int64_t s = 0; s < w->arrays.shells; s++)
             add_shell(q, &w->shells[s], point_bohr, block, count, sums);
-        for (int64_t i = 0; i < count && q->weights != NULL; i++)
-            add_density(q, q->weights[block + i], sums[i], &made);
+        if (q->weights != NULL)
+            add_block(q, q->weights + block, count, sums, parts);
         if (q->weights == NULL) {
             made.value = sums[0][q->derivative];
             made.absolute = sums[0][q->derivative == 0           ? BOUND
@@ -222,6 +254,10 @@ reference_value wavefunction_value(const wavefunction_quantity *q, const double 
                                                                  : SLOPE_BOUND];
         }
     }
+    for (int d = VALUE; d < PARTS; d++)
+        parts[d].absolute += q->least;
+    if (q->weights != NULL)
+        return q->derivative == WAVEFUNCTION_REDUCED ? reduced_gradient(parts, q->promise) : parts[q->derivative];
     made.absolute += q->least;
     return made;
 }

@@ -97,7 +97,7 @@ static ley_status check(const ley_wavefunction_arrays *a, ley_error *error)
         status = check_numbers(a->coefficients, a->primitives, -largest_coefficient, largest_coefficient,
                                "coefficients", error);
     if (status == LEY_OK)
-        status = check_numbers(a->occupations, a->orbitals, -1e-2, most_occupation, "occupations", error);
+        status = check_numbers(a->occupations, a->orbitals, -most_occupation, most_occupation, "occupations", error);
     if (status == LEY_OK && a->energies != NULL)
         status = check_numbers(a->energies, a->orbitals, -1e9, 1e9, "energies", error);
     return status == LEY_OK ? check_spins(a, error) : status;
@@ -246,7 +246,8 @@ static double electrons_of(const ley_wavefunction_arrays *a, int64_t i, int spin
         return n;
     if (a->spins[i] != 0)
         return a->spins[i] == spin ? n : 0;
-    return spin > 0 ? fmin(n, 1) : n - fmin(n, 1);
+    const double alpha = copysign(fmin(fabs(n), 1), n);
+    return spin > 0 ? alpha : n - alpha;
 }
 
 double ley_wavefunction_electrons(const ley_wavefunction *w, int spin)

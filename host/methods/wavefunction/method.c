@@ -9,6 +9,7 @@
 #include "methods/wavefunction/build.h"
 #include "methods/wavefunction/list_build.h"
 #include "methods/wavefunction/task.h"
+#include "parallel.h"
 #include "plan/forecast.h"
 #include "schedule/job.h"
 #include "schedule/job_memory.h"
@@ -122,7 +123,7 @@ static ley_status make_wish(const void *context, const job_view *job, void **mad
                  .powers = task->e.most_l + 1,
                  .math = job->options->math,
                  .is_listed = task->is_listed,
-                 .has_derivatives = task->request.gradient || task->request.laplacian,
+                 .has_derivatives = task->has_gradient || task->request.laplacian,
                  .is_single = task->used_count == 1};
     *made = o;
     return LEY_OK;
@@ -295,7 +296,8 @@ ley_status wavefunction_take_planes(const wavefunction_task *task, slab piece, f
 {
     ley_status status = LEY_OK;
     for (*taken = 0; *taken < task->values && status == LEY_OK; *taken += status == LEY_OK)
-        status = map_planes_take(task->maps[*taken], piece.first, piece.count, &planes[*taken], error);
+        status = map_planes_take(task->maps[*taken], piece.first, piece.count,
+                                 &planes[wavefunction_sum_place(task, *taken)], error);
     return status;
 }
 
@@ -304,27 +306,78 @@ ley_status wavefunction_give_planes(const wavefunction_task *task, slab piece, f
 {
     ley_status first = LEY_OK;
     for (size_t i = 0; i < taken; i++) {
-        const ley_status status = map_planes_give(task->maps[i], piece.first, piece.count, planes[i], is_done,
-                                                  first == LEY_OK ? error : NULL);
+        const ley_status status =
+            map_planes_give(task->maps[i], piece.first, piece.count, planes[wavefunction_sum_place(task, i)], is_done,
+                            first == LEY_OK ? error : NULL);
         first = first == LEY_OK ? status : first;
     }
     return first;
+}
+
+/* Of a density; no more than is stored at most. */
+static double reduced_gradient(double rho, double x, double y, double z)
+{
+    const double size = fabs(rho), s = sqrt(x * x + y * y + z * z) / (2 * cbrt(3 * M_PI * M_PI) * size * cbrt(size));
+    return s < LEY_MOST_REDUCED_GRADIENT ? s : LEY_MOST_REDUCED_GRADIENT;
+}
+
+/* Planes of sums, and behind them the one of what is made of these. */
+typedef struct reducing {
+    float *const *planes;
+    size_t sums;
+} reducing;
+
+static void reduce(void *context, size_t first, size_t last)
+{
+    const reducing *r = context;
+    float *const *p = r->planes;
+    for (size_t i = first; i < last; i++)
+        p[r->sums][i] = (float)reduced_gradient((double)p[0][i], (double)p[1][i], (double)p[2][i], (double)p[3][i]);
+}
+
+/* Waits, and stores the planes of a slab's sums, and what is made of them. The gradient has room of
+ * its own where only the reduced one is wanted. */
+static ley_status finish_planes(separable_run *run, const wavefunction_task *task, size_t points, float **planes,
+                                ley_error *error)
+{
+    const bool is_reduced = task->request.reduced_gradient, needs_room = is_reduced && !task->request.gradient;
+    float *room = needs_room ? malloc(3 * points * sizeof *room) : NULL;
+    if (needs_room && room == NULL)
+        return ley_fail_memory(error, 3 * points * sizeof *room, "a slab");
+    for (size_t axis = 0; axis < 3 && needs_room; axis++)
+        planes[1 + axis] = room + axis * points;
+    const ley_status status = separable_run_finish(run, planes, error);
+    if (status == LEY_OK && is_reduced)
+        parallel_ranges(points, reduce, &(reducing){planes, task->sums});
+    free(room);
+    return status;
+}
+
+/* A value of point i of a list. */
+static double list_value(const float *sums, const list_run *run, const wavefunction_task *task, size_t value, int64_t i)
+{
+    const size_t place = wavefunction_sum_place(task, value);
+    const float *at = sums + i;
+    const int64_t pitch = run->pitch;
+    return place < task->sums
+               ? at[(int64_t)place * pitch]
+               : reduced_gradient((double)at[0], (double)at[pitch], (double)at[2 * pitch], (double)at[3 * pitch]);
 }
 
 /* Waits, and stores a slab's values, in planes of maps or among those of a list. */
 static ley_status finish_list(list_run *run, const wavefunction_task *task, slab piece, float *const *planes,
                               ley_error *error)
 {
-    const float *values = NULL;
+    const float *sums = NULL;
     const int64_t count = piece.count * plane_points(task);
-    const ley_status status = list_run_finish(run, &values, error);
+    const ley_status status = list_run_finish(run, &sums, error);
     for (size_t v = 0; v < task->values && status == LEY_OK; v++)
         for (int64_t i = 0; i < count; i++) {
-            const float value = values[(int64_t)v * run->pitch + i];
+            const double value = list_value(sums, run, task, v, i);
             if (planes != NULL)
-                planes[v][i] = value;
+                planes[wavefunction_sum_place(task, v)][i] = (float)value;
             else
-                task->request.values[(int64_t)v * task->request.points + piece.first + i] = (double)value;
+                task->request.values[(int64_t)v * task->request.points + piece.first + i] = value;
         }
     return status;
 }
@@ -340,13 +393,14 @@ static ley_status collect(void *state, int slot, slab piece, slab_times *times, 
         *times = list->command_sequence.times;
         return listed;
     }
-    float **planes = calloc(s->task->values, sizeof *planes);
+    float **planes = calloc(s->task->sums + 1, sizeof *planes);
     if (planes == NULL)
-        return ley_fail_memory(error, s->task->values * sizeof *planes, "a slab");
+        return ley_fail_memory(error, s->task->sums * sizeof *planes, "a slab");
     ley_status status = wavefunction_take_planes(s->task, piece, planes, &taken, error);
     if (status == LEY_OK)
-        status =
-            s->is_listed ? finish_list(list, s->task, piece, planes, error) : separable_run_finish(run, planes, error);
+        status = s->is_listed
+                     ? finish_list(list, s->task, piece, planes, error)
+                     : finish_planes(run, s->task, (size_t)(piece.count * plane_points(s->task)), planes, error);
     *times = s->is_listed ? list->command_sequence.times : run->command_sequence.times;
     const ley_status given = wavefunction_give_planes(s->task, piece, planes, taken, status == LEY_OK, error);
     free(planes);
@@ -364,7 +418,8 @@ static void drop(void *state, int slot)
 /* "ORBITAL 21", "DENSITY", "DENSITY, ALONG X", "SPIN DENSITY, LAPLACIAN". */
 static void name_map(const wavefunction_task *task, size_t value)
 {
-    static const char *const derivatives[] = {"", ", ALONG X", ", ALONG Y", ", ALONG Z", ", LAPLACIAN"};
+    static const char *const derivatives[] = {"",          ", ALONG X",   ", ALONG Y",
+                                              ", ALONG Z", ", LAPLACIAN", ", REDUCED GRADIENT"};
     const wavefunction_quantity *q = &task->quantities[value];
     char what[64];
     if (task->request.kind == LEY_ORBITALS)
@@ -373,7 +428,11 @@ static void name_map(const wavefunction_task *task, size_t value)
         snprintf(what, sizeof what, "%s%s", task->request.kind == LEY_SPIN_DENSITY ? "SPIN DENSITY" : "DENSITY",
                  derivatives[q->derivative]);
     map_set_what(task->maps[value], what, task->wavefunction->atoms, task->wavefunction->arrays.numbers);
-    map_name_units(task->maps[value], units[task->request.kind][q->derivative == 0 ? 0 : q->derivative == 4 ? 2 : 1]);
+    map_name_units(task->maps[value], q->derivative == WAVEFUNCTION_REDUCED
+                                          ? ""
+                                          : units[task->request.kind][q->derivative == 0   ? 0
+                                                                      : q->derivative == 4 ? 2
+                                                                                           : 1]);
 }
 
 static ley_status finish(void *context, ley_error *error)

@@ -13,7 +13,7 @@
 
 /* Terms that are left out add up to no more than this share of an orbital's largest value; and
  * orbitals of one launch. */
-static const double left_out_share = 5e-7, rounded_share = 1e-14, usual_temperature_K = 298.15;
+static const double left_out_share = 5e-7, rounded_share = 1e-14, most_occupation = 1000, usual_temperature_K = 298.15;
 enum { MOST_ORBITALS = 64, DENSITY_VALUE = 0 };
 
 /* ---- Options --------------------------------------------------------------------------------- */
@@ -36,7 +36,8 @@ void ley_wavefunction_options_default(ley_wavefunction_options *options)
 
 size_t ley_wavefunction_values(const ley_wavefunction_request *r)
 {
-    return r->kind == LEY_ORBITALS ? r->orbital_count : (size_t)(1 + 3 * (r->gradient || r->field) + r->laplacian);
+    return r->kind == LEY_ORBITALS ? r->orbital_count
+                                   : (size_t)(1 + 3 * (r->gradient || r->field) + r->laplacian + r->reduced_gradient);
 }
 
 static ley_status check_maps(const ley_wavefunction_request *r, ley_error *error)
@@ -63,49 +64,85 @@ static ley_status check_points(const ley_wavefunction_request *r, ley_error *err
     return LEY_OK;
 }
 
+static ley_status check_orbitals(const ley_wavefunction *w, const ley_wavefunction_request *r, ley_error *error)
+{
+    if (r->kind == LEY_ORBITALS && (r->gradient || r->laplacian || r->reduced_gradient))
+        return ley_fail(error, LEY_ERROR_USAGE, "derivatives are computed of densities, not of orbitals");
+    if ((r->kind == LEY_ORBITALS || r->orbitals != NULL) && (r->orbital_count == 0 || r->orbitals == NULL))
+        return ley_fail(error, LEY_ERROR_USAGE, "no orbitals");
+    if (r->occupations != NULL && (r->kind != LEY_DENSITY || r->orbitals == NULL))
+        return ley_fail(error, LEY_ERROR_USAGE,
+                        "occupations are those of a density's orbitals, which have to be named");
+    for (size_t i = 0; r->orbitals != NULL && i < r->orbital_count; i++) {
+        if (r->orbitals[i] < 0 || r->orbitals[i] >= w->arrays.orbitals)
+            return ley_fail(error, LEY_ERROR_USAGE, "orbital %lld of %lld", (long long)r->orbitals[i] + 1,
+                            (long long)w->arrays.orbitals);
+        if (r->occupations != NULL && !(fabs(r->occupations[i]) <= most_occupation))
+            return ley_fail(error, LEY_ERROR_INPUT, "an occupation of %g: it must be within -%g and %g",
+                            r->occupations[i], most_occupation, most_occupation);
+    }
+    return LEY_OK;
+}
+
 static ley_status check_request(const ley_wavefunction *w, const ley_wavefunction_request *r, ley_error *error)
 {
     if ((unsigned)r->kind >= LEY_WAVEFUNCTION_KINDS)
         return ley_fail(error, LEY_ERROR_USAGE, "nothing of a wavefunction has the number %d", (int)r->kind);
     if (r->kind != LEY_POTENTIAL && (r->field || r->units != NULL))
         return ley_fail(error, LEY_ERROR_USAGE, "fields and units are those of potentials");
-    if (r->kind == LEY_POTENTIAL && (r->gradient || r->laplacian))
-        return ley_fail(error, LEY_ERROR_USAGE, "of potentials there is the field, E = -grad V");
-    if (r->kind == LEY_ORBITALS && (r->gradient || r->laplacian))
-        return ley_fail(error, LEY_ERROR_USAGE, "derivatives are computed of densities, not of orbitals");
-    if (ley_wavefunction_values(r) == 0 || (r->kind == LEY_ORBITALS && r->orbitals == NULL))
-        return ley_fail(error, LEY_ERROR_USAGE, "no orbitals");
-    for (size_t i = 0; r->kind == LEY_ORBITALS && i < r->orbital_count; i++)
-        if (r->orbitals[i] < 0 || r->orbitals[i] >= w->arrays.orbitals)
-            return ley_fail(error, LEY_ERROR_USAGE, "orbital %lld of %lld", (long long)r->orbitals[i] + 1,
-                            (long long)w->arrays.orbitals);
+    if (r->kind == LEY_POTENTIAL && (r->gradient || r->laplacian || r->reduced_gradient || r->orbitals != NULL))
+        return ley_fail(error, LEY_ERROR_USAGE, "of potentials there is the field, E = -grad V, of all orbitals");
+    const ley_status status = check_orbitals(w, r, error);
+    if (status != LEY_OK)
+        return status;
     return r->maps != NULL ? check_maps(r, error) : check_points(r, error);
 }
 
 /* ---- The task -------------------------------------------------------------------------------- */
 
+/* All orbitals, or those of the request, with their own occupations or with those that it has. */
 static ley_status make_weights(wavefunction_task *t, ley_error *error)
 {
-    const int64_t n = t->wavefunction->arrays.orbitals;
+    const ley_wavefunction_request *r = &t->request;
+    const int64_t n = t->wavefunction->arrays.orbitals, count = r->orbitals != NULL ? (int64_t)r->orbital_count : n;
     t->weights = calloc((size_t)n, sizeof *t->weights);
     ley_status status =
         t->weights != NULL ? LEY_OK : ley_fail_memory(error, (size_t)n * sizeof *t->weights, "the density");
-    for (int64_t i = 0; i < n && status == LEY_OK; i++)
-        status = wavefunction_weight(t->wavefunction, i, t->request.kind == LEY_SPIN_DENSITY, &t->weights[i], error);
+    for (int64_t k = 0; k < count && status == LEY_OK; k++) {
+        const int64_t i = r->orbitals != NULL ? r->orbitals[k] : k;
+        double weight = 0;
+        if (r->occupations != NULL)
+            weight = r->occupations[k];
+        else
+            status = wavefunction_weight(t->wavefunction, i, r->kind == LEY_SPIN_DENSITY, &weight, error);
+        t->weights[i] += weight;
+    }
     return status;
+}
+
+/* Its derivative as a judge numbers it. */
+static int derivative_of(const wavefunction_task *t, size_t value)
+{
+    const ley_wavefunction_request *r = &t->request;
+    const size_t last = t->values - 1;
+    return r->reduced_gradient && value == last                  ? WAVEFUNCTION_REDUCED
+           : r->laplacian && value == last - r->reduced_gradient ? 4
+                                                                 : (int)value;
+}
+
+size_t wavefunction_sum_place(const wavefunction_task *t, size_t value)
+{
+    const int derivative = t->orbitals != NULL ? 0 : derivative_of(t, value);
+    return derivative == WAVEFUNCTION_REDUCED ? t->sums : derivative == 4 ? t->sums - 1 : value;
 }
 
 static void name_quantities(wavefunction_task *t)
 {
-    for (size_t v = 0; v < t->values; v++) {
-        const bool is_laplacian = t->request.laplacian && v + 1 == t->values;
+    for (size_t v = 0; v < t->values; v++)
         t->quantities[v] = (wavefunction_quantity){.wavefunction = t->wavefunction,
                                                    .weights = t->weights,
                                                    .orbital = t->orbitals != NULL ? t->orbitals[v] : 0,
-                                                   .derivative = t->orbitals != NULL ? 0
-                                                                 : is_laplacian      ? 4
-                                                                                     : (int)v};
-    }
+                                                   .derivative = t->orbitals != NULL ? 0 : derivative_of(t, v)};
 }
 
 static ley_status name_unit(wavefunction_task *t, ley_error *error)
@@ -133,6 +170,8 @@ static ley_status fill(wavefunction_task *t, ley_error *error)
     if (has_orbitals)
         memcpy(t->orbitals, t->request.orbitals, t->values * sizeof *t->orbitals);
     t->grid = t->request.maps != NULL ? *ley_map_grid(t->maps[0]) : (ley_grid){.n = {1, 1, t->request.points}};
+    t->has_gradient = t->request.gradient || t->request.reduced_gradient;
+    t->sums = has_orbitals ? t->values : (size_t)(1 + 3 * t->has_gradient + t->request.laplacian);
     t->is_listed = t->request.maps == NULL || !ley_grid_is_orthogonal(&t->grid);
     const ley_status status = has_orbitals ? LEY_OK : make_weights(t, error);
     name_quantities(t);
@@ -153,8 +192,10 @@ ley_status wavefunction_task_create(const ley_wavefunction *w, const ley_wavefun
     wavefunction_task *t = calloc(1, sizeof *t);
     if (t == NULL)
         return ley_fail_memory(error, sizeof *t, "the job");
-    *t = (wavefunction_task){
-        .wavefunction = w, .request = *request, .is_exact = taken.is_exact, .values = ley_wavefunction_values(request)};
+    *t = (wavefunction_task){.wavefunction = w,
+                             .request = *request,
+                             .is_exact = taken.is_exact || request->reduced_gradient,
+                             .values = ley_wavefunction_values(request)};
     status = fill(t, error);
     if (status == LEY_OK)
         *made = t;
@@ -219,8 +260,8 @@ static void add_orbital_passes(wavefunction_task *t)
  * Laplacian psi). */
 static void add_density_passes(wavefunction_task *t, int32_t i)
 {
-    const bool gradient = t->request.gradient, laplacian = t->request.laplacian;
-    const int32_t scratch = (int32_t)t->values, at_laplacian = laplacian ? scratch - 1 : -1;
+    const bool gradient = t->has_gradient, laplacian = t->request.laplacian;
+    const int32_t scratch = (int32_t)t->sums, at_laplacian = laplacian ? scratch - 1 : -1;
     const double weight = t->weights[t->used[i]];
     separable_pass pass = {.orbital = i,
                            .orbitals = 1,
@@ -257,6 +298,7 @@ static void allow_left_out(wavefunction_task *t)
     for (size_t v = 0; v < t->values; v++) {
         const double value = t->weights != NULL ? density : share * t->largest[v];
         t->quantities[v].least = value / WAVEFUNCTION_PROMISE;
+        t->quantities[v].promise = WAVEFUNCTION_PROMISE;
         t->left_out = fmax(t->left_out, value);
     }
 }
@@ -268,9 +310,9 @@ static void make_list(wavefunction_task *t)
                              .weights = t->weights != NULL ? t->used_weights : NULL,
                              .thresholds = t->thresholds,
                              .orbitals = t->used_count,
-                             .gradient = t->request.gradient,
+                             .gradient = t->has_gradient,
                              .laplacian = t->request.laplacian,
-                             .values = (int)t->values};
+                             .values = (int)t->sums};
     for (int32_t i = 0; i < t->used_count; i++) {
         t->thresholds[i] = threshold_of(t, i, 1);
         t->used_weights[i] = t->weights != NULL ? t->weights[t->used[i]] : 0;
@@ -279,17 +321,17 @@ static void make_list(wavefunction_task *t)
 
 static void make_passes(wavefunction_task *t)
 {
-    const bool has_derivatives = t->request.gradient || t->request.laplacian;
+    const bool has_derivatives = t->has_gradient || t->request.laplacian;
     t->problem = (separable_problem){.e = &t->e,
                                      .grid = t->grid,
-                                     .derivatives = t->request.laplacian ? 2 : t->request.gradient,
+                                     .derivatives = t->request.laplacian ? 2 : t->has_gradient,
                                      .coefficients = t->coefficients,
                                      .orbitals = t->used_count,
                                      .thresholds = t->thresholds,
                                      .passes = t->passes,
                                      .adds = t->weights != NULL,
-                                     .components = (int)t->values + has_derivatives,
-                                     .values = (int)t->values};
+                                     .components = (int)t->sums + has_derivatives,
+                                     .values = (int)t->sums};
     if (t->weights == NULL)
         add_orbital_passes(t);
     for (int32_t i = 0; t->weights != NULL && i < t->used_count; i++)
@@ -318,7 +360,9 @@ ley_status wavefunction_task_prepare(wavefunction_task *t, ley_error *error)
         t->thresholds == NULL || t->used_weights == NULL)
         return ley_fail_memory(error, bytes, "the orbitals");
     if (t->used_count == 0)
-        return ley_fail(error, LEY_ERROR_INPUT, "no orbital has an electron in this density: it is 0 everywhere");
+        return ley_fail(error, LEY_ERROR_INPUT,
+                        "no orbital of this density has electrons, so that it is 0 everywhere; with an "
+                        "occupation of 1 it is the orbital's square");
     parallel_ranges((size_t)t->used_count, fill_orbitals, t);
     make_passes(t);
     make_list(t);

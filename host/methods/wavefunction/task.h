@@ -8,7 +8,6 @@
 #include "methods/wavefunction/list.h"
 #include "schedule/stage.h"
 
-/* Checks a request and copies it. */
 /* What is promised of the error at each point, relative to the sum of the magnitudes of all
  * functions there, to which a share of the largest value is added where terms are left out. */
 #define WAVEFUNCTION_PROMISE 1e-5
@@ -20,7 +19,9 @@ typedef struct wavefunction_task {
     int64_t *orbitals;
     ley_map **maps;
     bool is_exact;
-    size_t values;
+    size_t values;                     /* that are stored; and of densities what kernels sum for these: */
+    size_t sums;                       /* the density, its gradient unless nobody needs it, its Laplacian */
+    bool has_gradient;                 /* among the sums */
     bool is_listed;                    /* points of a list, or of an oblique grid: gaussians.cl;
     else separable.cl */
     ley_grid grid;                     /* of maps; of a list one of so many planes of a point each
@@ -56,5 +57,9 @@ void wavefunction_task_end(void *task);
 /* Between these two all that kernels read is there. */
 ley_status wavefunction_task_prepare(wavefunction_task *task, ley_error *error);
 void wavefunction_task_release(wavefunction_task *task);
+
+/* Where a value is among the sums; the reduced gradient, which is none of them, is behind the
+ * last. */
+size_t wavefunction_sum_place(const wavefunction_task *task, size_t value);
 
 #endif
