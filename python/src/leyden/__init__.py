@@ -31,15 +31,16 @@ from ._series import Attached, Series, series
 from ._shells import shells
 from ._statistics import Statistics
 from ._surface import Surface, surface
-from ._wavefunction import Density, Potential, Wavefunction
+from ._wavefunction import Density, PotentialField, Wavefunction
 
 __version__: str = _ffi.string(_lib.ley_version()).decode()
 
 __all__ = ["Atoms", "Attached", "Average", "Boundary", "Cancelled", "CellWarning", "Density", "Device", "DeviceError",
-           "Engine", "Error", "FileError", "FrameProgress", "InputError", "Ions", "Grid", "Map", "MapWarning", "NoDeviceError",
-           "OutOfMemoryError", "Plan", "Points", "PointsWarning", "Potential", "Profile", "Progress", "RadiiWarning", "Series", "Slice",
-           "Statistics", "Surface", "ToleranceWarning", "UsageError", "Wavefunction", "WavefunctionWarning", "WrongResult",
-           "__version__", "average", "boundary", "devices", "ions", "map", "points", "series", "shells", "surface"]
+           "Engine", "Error", "FileError", "FrameProgress", "InputError", "Ions", "Grid", "Map", "MapWarning",
+           "NoDeviceError", "OutOfMemoryError", "Plan", "Points", "PointsWarning", "PotentialField", "Profile",
+           "Progress", "RadiiWarning", "Series", "Slice", "Statistics", "Surface", "ToleranceWarning", "UsageError",
+           "Wavefunction", "WavefunctionWarning", "WrongResult", "__version__", "average", "boundary", "devices",
+           "ions", "map", "points", "series", "shells", "surface"]
 
 _FORMER_NAMES = {"Lattice": "Grid"}
 

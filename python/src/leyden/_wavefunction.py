@@ -57,7 +57,7 @@ class Density(NamedTuple):
     laplacian: Any
 
 
-class Potential(NamedTuple):
+class PotentialField(NamedTuple):
     """A potential and its field, which `Wavefunction.potential()` is asked for: Maps, three of the field; or arrays of values
     at points, (n,), the field's (n, 3)."""
 
@@ -606,7 +606,7 @@ class Wavefunction(Guessed):
             grid, points, spacing, padding, plan, engine, progress: as of `orbital()`.
             {parameters}
 
-        Returns: a Map, or an array (n,) of values at points; with the field a Potential, of Maps or arrays.
+        Returns: a Map, or an array (n,) of values at points; with the field a PotentialField, of Maps or arrays.
 
         Errors: those of `orbital()`.
         """
@@ -619,7 +619,7 @@ class Wavefunction(Guessed):
         values = _Values(self, request, place, more, [word]).compute(plan, engine, progress, more)
         if not has_field:
             return values[0]
-        return Potential(values[0], tuple(values[1:4]) if isinstance(values, list) else values[1:4].T.copy())
+        return PotentialField(values[0], tuple(values[1:4]) if isinstance(values, list) else values[1:4].T.copy())
 
     def __reduce__(self) -> Any:
         return _again, (self.arrays, self.name, self.dialect)
