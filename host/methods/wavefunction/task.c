@@ -3,6 +3,7 @@
 #include "core/options.h"
 #include "core/parameters.h"
 #include "error.h"
+#include "methods/wavefunction/list_build.h"
 #include "parallel.h"
 #include "target/map.h"
 
@@ -10,10 +11,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Terms that are left out add up to no more than this share of an orbital's largest value; and
- * orbitals of one launch. */
-static const double left_out_share = 5e-7, rounded_share = 1e-14;
-enum { MOST_ORBITALS = 64, DENSITY_VALUE = 0 };
+/* Terms that are left out add up to no more than this share of an orbital's largest value, in floats
+ * and in doubles; what exponents are rounded by; and orbitals of one launch. */
+static const double left_out_share = 5e-7, left_out_share_of_doubles = 1e-13, rounded_share = 1e-14;
+enum { MOST_ORBITALS = 64, DENSITY_VALUE = 0, LEAST_MANY = 8 };
 
 /* ---- Options --------------------------------------------------------------------------------- */
 
@@ -116,7 +117,6 @@ static ley_status fill(wavefunction_task *t, ley_error *error)
     if (has_orbitals)
         memcpy(t->orbitals, t->request.orbitals, t->values * sizeof *t->orbitals);
     t->grid = t->request.maps != NULL ? *ley_map_grid(t->maps[0]) : (ley_grid){.n = {1, 1, t->request.points}};
-    t->is_listed = t->request.maps == NULL || !ley_grid_is_orthogonal(&t->grid);
     const ley_status status = has_orbitals ? LEY_OK : make_weights(t, error);
     name_quantities(t);
     return status;
@@ -172,12 +172,18 @@ static void fill_orbitals(void *context, size_t first, size_t last)
 {
     const wavefunction_task *t = context;
     for (size_t i = first; i < last; i++) {
-        expansion_fill(&t->e, t->used[i], t->coefficients + i * (size_t)t->e.coefficients);
+        const size_t at = i * (size_t)t->e.coefficients;
+        expansion_fill(&t->e, t->used[i], t->coefficients + at, t->exact != NULL ? t->exact + at : NULL);
         t->largest[i] = expansion_largest(t->wavefunction, t->used[i]);
     }
 }
 
 /* ---- Passes ---------------------------------------------------------------------------------- */
+
+static double share_of(const wavefunction_task *t)
+{
+    return t->sum == LEY_SPEC_SUM_DOUBLE ? left_out_share_of_doubles : left_out_share;
+}
 
 /* Which terms are left out: of all that an orbital has, each is so small that all of them
  * together do not matter. */
@@ -186,7 +192,7 @@ static double threshold_of(const wavefunction_task *t, int32_t first, int32_t co
     double least = INFINITY;
     for (int32_t i = first; i < first + count; i++)
         least = fmin(least, t->largest[i]);
-    return t->is_exact ? 0 : left_out_share * least / t->e.rows;
+    return t->is_exact ? 0 : share_of(t) * least / t->e.rows;
 }
 
 static void add_orbital_passes(wavefunction_task *t)
@@ -232,14 +238,14 @@ static void add_density_passes(wavefunction_task *t, int32_t i)
  * to nothing have fewer digits all the same: exponents are rounded by their size. */
 static void allow_left_out(wavefunction_task *t)
 {
-    const double share = t->is_exact ? rounded_share : left_out_share;
+    const double share = t->is_exact ? rounded_share : share_of(t);
     double density = 0;
     t->left_out = 0;
     for (int32_t i = 0; i < t->used_count && t->weights != NULL; i++)
         density += 2 * fabs(t->weights[t->used[i]]) * share * pow(t->largest[i], 2);
     for (size_t v = 0; v < t->values; v++) {
         const double value = t->weights != NULL ? density : share * t->largest[v];
-        t->quantities[v].least = value / WAVEFUNCTION_PROMISE;
+        t->quantities[v].least = value / wavefunction_task_promise(t);
         t->left_out = fmax(t->left_out, value);
     }
 }
@@ -248,6 +254,7 @@ static void make_list(wavefunction_task *t)
 {
     t->list = (list_problem){.e = &t->e,
                              .coefficients = t->coefficients,
+                             .exact = t->exact,
                              .weights = t->weights != NULL ? t->used_weights : NULL,
                              .thresholds = t->thresholds,
                              .orbitals = t->used_count,
@@ -280,13 +287,21 @@ static void make_passes(wavefunction_task *t)
     allow_left_out(t);
 }
 
-ley_status wavefunction_task_prepare(wavefunction_task *t, ley_error *error)
+bool wavefunction_task_is_listed(const wavefunction_task *t, int sum, const char *variant)
+{
+    return t->request.maps == NULL || !ley_grid_is_orthogonal(&t->grid) || sum != LEY_SPEC_SUM_FLOAT ||
+           (variant != NULL && list_has_variant(variant));
+}
+
+double wavefunction_task_promise(const wavefunction_task *t)
+{
+    return t->sum != LEY_SPEC_SUM_DOUBLE ? 1e-5 : t->request.maps != NULL ? 1e-6 : 1e-11;
+}
+
+static ley_status make_room(wavefunction_task *t, ley_error *error)
 {
     enum { MOST_PASSES = 7 }; /* of an orbital */
     const int64_t n = t->weights != NULL ? t->wavefunction->arrays.orbitals : (int64_t)t->values;
-    ley_status status = expansion_create(t->wavefunction, &t->e, error);
-    if (status != LEY_OK)
-        return status;
     t->used = calloc((size_t)n, sizeof *t->used);
     t->passes = calloc((size_t)n * MOST_PASSES, sizeof *t->passes);
     t->largest = calloc((size_t)n, sizeof *t->largest);
@@ -295,16 +310,69 @@ ley_status wavefunction_task_prepare(wavefunction_task *t, ley_error *error)
     t->used_count = 0;
     if (t->used != NULL)
         choose_orbitals(t);
-    const size_t bytes = (size_t)t->used_count * (size_t)t->e.coefficients * sizeof *t->coefficients;
-    t->coefficients = malloc(bytes + 1);
+    const size_t numbers = (size_t)t->used_count * (size_t)t->e.coefficients + 1;
+    const bool is_double = t->sum == LEY_SPEC_SUM_DOUBLE;
+    t->coefficients = malloc(numbers * sizeof *t->coefficients);
+    t->exact = is_double ? malloc(numbers * sizeof *t->exact) : NULL;
     if (t->used == NULL || t->passes == NULL || t->largest == NULL || t->coefficients == NULL ||
-        t->thresholds == NULL || t->used_weights == NULL)
-        return ley_fail_memory(error, bytes, "the orbitals");
-    if (t->used_count == 0)
-        return ley_fail(error, LEY_ERROR_INPUT, "no orbital has an electron in this density: it is 0 everywhere");
+        t->thresholds == NULL || t->used_weights == NULL || (is_double && t->exact == NULL))
+        return ley_fail_memory(error, numbers * sizeof(double), "the orbitals");
+    return LEY_OK;
+}
+
+/* All that follows from the coefficients. */
+static void fill_all(wavefunction_task *t)
+{
     parallel_ranges((size_t)t->used_count, fill_orbitals, t);
     make_passes(t);
     make_list(t);
+}
+
+/* Of points anywhere: whether so many orbitals are wanted that it pays to compute functions first,
+ * and the orbitals from these. */
+static bool takes_many(const wavefunction_task *t, const char *variant)
+{
+    int64_t count = t->weights == NULL ? (int64_t)t->values : 0;
+    for (int64_t i = 0; t->weights != NULL && i < t->wavefunction->arrays.orbitals; i++)
+        count += t->weights[i] != 0;
+    return t->is_listed && !t->request.gradient && !t->request.laplacian &&
+           (variant != NULL ? strcmp(variant, LIST_OF_MANY) == 0 : count >= LEAST_MANY);
+}
+
+ley_status wavefunction_task_prepare(wavefunction_task *t, int sum, const char *variant, ley_error *error)
+{
+    t->sum = sum;
+    t->is_listed = wavefunction_task_is_listed(t, sum, variant);
+    if (t->is_listed && variant != NULL && !list_has_variant(variant))
+        return ley_fail(error, LEY_ERROR_USAGE, "variant %s is for float sums on grids along x, y and z", variant);
+    t->is_many = takes_many(t, variant);
+    ley_status status = t->is_many ? expansion_create_contracted(t->wavefunction, &t->e, error)
+                                   : expansion_create(t->wavefunction, &t->e, error);
+    if (status == LEY_OK)
+        status = make_room(t, error);
+    if (status == LEY_OK && t->used_count == 0)
+        status = ley_fail(error, LEY_ERROR_INPUT, "no orbital has an electron in this density: it is 0 everywhere");
+    if (status == LEY_OK)
+        fill_all(t);
+    return status;
+}
+
+ley_status wavefunction_task_renew(wavefunction_task *t, ley_error *error)
+{
+    int64_t used = 0;
+    for (int64_t i = 0; t->weights != NULL && i < t->wavefunction->arrays.orbitals; i++) {
+        const ley_status status =
+            wavefunction_weight(t->wavefunction, i, t->request.kind == LEY_SPIN_DENSITY, &t->weights[i], error);
+        if (status != LEY_OK)
+            return status;
+        const bool is_used = t->weights[i] != 0;
+        if (is_used && (used == t->used_count || t->used[used] != i))
+            return ley_fail(error, LEY_ERROR_USAGE, "other orbitals have electrons now");
+        used += is_used;
+    }
+    if (t->weights != NULL && used != t->used_count)
+        return ley_fail(error, LEY_ERROR_USAGE, "other orbitals have electrons now");
+    fill_all(t);
     return LEY_OK;
 }
 
@@ -312,12 +380,14 @@ void wavefunction_task_release(wavefunction_task *t)
 {
     expansion_destroy(&t->e);
     free(t->coefficients);
+    free(t->exact);
     free(t->largest);
     free(t->used);
     free(t->passes);
     free(t->thresholds);
     free(t->used_weights);
     t->coefficients = NULL;
+    t->exact = NULL;
     t->largest = NULL;
     t->used = NULL;
     t->passes = NULL;
