@@ -36,7 +36,7 @@
 #error "the specification is incomplete: see LEY_GAUSSIANS_KEYS in spec.h"
 #endif
 #include "dialect.h"
-#include "sum.h"
+#include "add.h"
 
 #if LEY_ATOMS == LEY_ATOMS_CONSTANT
 #define CONSTANT_SPACE LEY_CONSTANT
@@ -199,24 +199,6 @@ LEY_FN real monomial(int i, int j, int k, real x, real y, real z)
         value *= z;
     return value;
 }
-
-/* Adds a shell's terms: its values times the coefficients of all orbitals, as a product of a column
- * and a row. */
-LEY_FN void add_shell(point *at, BASIS scalar *numbers, int count, int l, scalar reach2, real x, real y, real z,
-                      real r2)
-{
-    BASIS scalar *c = numbers + (2 * count + 3) / 4 * 4;
-    real radial = 0;
-    for (int p = 0; p < count; p++)
-        radial += numbers[2 * p + 1] * ley_exp2(EXPONENT(r2 * numbers[2 * p]));
-    radial = WITHIN(radial, r2, reach2);
-    for (int i = l; i >= 0; i--)
-        for (int j = l - i; j >= 0; j--) {
-            const real value = radial * monomial(i, j, l - i - j, x, y, z);
-            UNROLL for (int o = 0; o < LEY_ORBITALS; o++) ADD_VALUE(at, o, value * c[o]);
-            c += LEY_ORBITALS;
-        }
-}
 #endif
 
 /* The vector from a centre, {x, y, z}, {to be added}, and its square. */
@@ -258,6 +240,46 @@ LEY_FN void add_all(point *at, BASIS atom *basis)
 {
     LEY_BASIS_CODE
 }
+#elif LEY_CONTRACTED
+/* Centres in so many vectors: a shell's values times the coefficients of all orbitals, as a product
+ * of a column and a row. Sums are the function's own meanwhile, in registers. */
+LEY_FN void add_centres(point *at, BASIS atom *basis, int vectors)
+{
+    real sum[LEY_ORBITALS], carry[CARRIES ? LEY_ORBITALS : 1];
+    UNROLL for (int o = 0; o < LEY_ORBITALS; o++) {
+        sum[o] = at->sum[o];
+        carry[o * CARRIES] = at->carry[o * CARRIES];
+    }
+    for (int first = 0; first < vectors;) {
+        const atom high = basis[first], low = basis[first + 1];
+        const int next = first + (int)high.w;
+        FROM_CENTRE(at, high, low);
+        for (int g = first + 2; g < next;) {
+            const atom shell = basis[g];
+            BASIS scalar *numbers = (BASIS scalar *)(basis + g + 1);
+            const int count = (int)shell.x, l = (int)shell.z;
+            BASIS scalar *c = numbers + (2 * count + 3) / 4 * 4;
+            if (!IS_NEAR(r2, shell.y))
+                break;
+            real radial = 0;
+            for (int p = 0; p < count; p++)
+                radial += numbers[2 * p + 1] * ley_exp2(EXPONENT(r2 * numbers[2 * p]));
+            radial = WITHIN(radial, r2, shell.y);
+            for (int i = l; i >= 0; i--)
+                for (int j = l - i; j >= 0; j--, c += LEY_ORBITALS) {
+                    const real value = radial * monomial(i, j, l - i - j, x, y, z);
+                    UNROLL for (int o = 0; o < LEY_ORBITALS; o++)
+                        ADD(sum[o], carry[o * CARRIES], value * c[o]);
+                }
+            g += (int)shell.w;
+        }
+        first = next;
+    }
+    UNROLL for (int o = 0; o < LEY_ORBITALS; o++) {
+        at->sum[o] = sum[o];
+        at->carry[o * CARRIES] = carry[o * CARRIES];
+    }
+}
 #else
 /* Centres in so many vectors. */
 LEY_FN void add_centres(point *at, BASIS atom *basis, int vectors)
@@ -270,13 +292,8 @@ LEY_FN void add_centres(point *at, BASIS atom *basis, int vectors)
             const atom gaussian = basis[g];
             if (!IS_NEAR(r2, gaussian.y))
                 break;
-#if LEY_CONTRACTED
-            add_shell(at, (BASIS scalar *)(basis + g + 1), (int)gaussian.x, (int)gaussian.z, gaussian.y,
-                      x, y, z, r2);
-#else
             add_gaussian(at, (BASIS scalar *)(basis + g + 1), (int)gaussian.z, gaussian.x, gaussian.y, x,
                          y, z, r2);
-#endif
             g += (int)gaussian.w;
         }
         first = next;

@@ -199,8 +199,9 @@ static ley_status run_once(void *context, double *seconds, ley_error *error)
     kernel_run *r = context;
     ley_status status = LEY_OK;
     *seconds = 0;
-    for (r->first = 0; r->first < r->planes && status == LEY_OK; r->first += r->slab_planes) {
-        const int64_t left = r->planes - r->first, count = left < r->slab_planes ? left : r->slab_planes;
+    const int64_t begin = (r->task->grid.n[2] - r->planes) / 2, end = begin + r->planes; /* around the middle */
+    for (r->first = begin; r->first < end && status == LEY_OK; r->first += r->slab_planes) {
+        const int64_t left = end - r->first, count = left < r->slab_planes ? left : r->slab_planes;
         status =
             bench_cancelled(r->o) ? ley_fail(error, LEY_CANCELLED, "cancelled") : run_slab(r, count, seconds, error);
     }

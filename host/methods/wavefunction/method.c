@@ -70,7 +70,7 @@ static ley_status prepare(void *context, const job_view *job, ley_error *error)
     task->job = job;
     for (size_t i = 0; i < task->values && task->request.maps != NULL; i++)
         if (!job->only_plans && !map_takes_values(task->maps[i]))
-            return ley_fail(error, LEY_ERROR_USAGE, "a map has no values: it is for forecasts");
+            return ley_fail(error, LEY_ERROR_USAGE, "the map has no values: it is for forecasts");
     return wavefunction_task_prepare(task, (int)job->options->sum, variant_of(job), error);
 }
 
