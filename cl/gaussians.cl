@@ -11,8 +11,8 @@
  *                  each Gaussian, the one that reaches farthest first, {-a log2 e, the square of
  *                  its reach, L, vectors of the Gaussian} and C_gijk, k fastest, of all orbitals
  *                  each. Beyond its reach a Gaussian is left out, and so are those behind it.
- *                  LEY_CONTRACTED: of each shell {its Gaussians, the square of its reach, L, vectors
- *                  of the shell}, {-a log2 e, factor} of each, and C_ijk with i + j + k = L, i
+ *                  LEY_CONTRACTED: of each shell {its Gaussians, the square of its reach, L, its
+ *                  vectors}, {-a log2 e, factor} of each, and C_ijk with i + j + k = L, i
  *                  descending, then j
  *                  LEY_COMPILED: kinds of centres in the order of the code, each {centres of this
  *                  kind, -, -, -} and these: {x, y, z, -}, {to be added, -}, and of each Gaussian,
@@ -213,8 +213,8 @@ LEY_FN real monomial(int i, int j, int k, real x, real y, real z)
 #define LEY_BASIS_CODE LEY_CENTRES(2, 5, LEY_GAUSSIAN(0, -1.0e+00, 0, 0) LEY_GAUSSIAN(1, -2.0e+00, 1, 1))
 #endif
 
-/* All centres of a kind, whose Gaussians have so many reaches and coefficients of an orbital; one of
- * them, behind so many. */
+/* All centres of a kind, whose Gaussians have so many reaches and coefficients of an orbital; one
+ * of them, behind so many. */
 #define LEY_CENTRES(reaches, coefficients, gaussians) \
     { \
         const int count = (int)basis[0].x; \

@@ -138,12 +138,13 @@ LEY_API ley_status ley_job_create_wavefunction(ley_engine *engine, const ley_wav
                                                const ley_wavefunction_options *options,
                                                const ley_run_options *run_options, ley_job **job, ley_error *error);
 
-/* The same again and again, for one set of coefficients after the other, as of an animation: between
- * two runs kernels, tables and buffers stay where they are. The wavefunction is copied; the engine,
- * maps, points and values must outlive the plan. The first run is verified as a job is; of each of
- * the others four values are recomputed in double precision (none with verify_points 0), and where
- * one is wrong all is made anew. A run takes at least what comes back from the device: 4 bytes a
- * point and value. Errors: those of ley_job_create_wavefunction() and ley_wavefunction_create(). */
+/* The same again and again, for one set of coefficients after the other, as of an animation:
+ * between two runs kernels, tables and buffers stay where they are. The wavefunction is copied;
+ * the engine, maps, points and values must outlive the plan. The first run is verified as a job
+ * is; of each of the others four values are recomputed in double precision (none with
+ * verify_points 0), and where one is wrong all is made anew. A run takes at least what comes back
+ * from the device: 4 bytes a point and value. Errors: those of ley_job_create_wavefunction() and
+ * ley_wavefunction_create(). */
 typedef struct ley_wavefunction_plan ley_wavefunction_plan;
 LEY_API ley_status ley_wavefunction_plan_create(ley_engine *engine, const ley_wavefunction *wavefunction,
                                                 const ley_wavefunction_request *request,

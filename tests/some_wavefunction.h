@@ -4,7 +4,7 @@
 
 #include "leyden.h"
 
-/* An s and a p function around each of these atoms, an orbital of them as large as their charges. */
+/* An s and a p function around each of these atoms, and a random orbital of them. */
 ley_status some_wavefunction_of(const ley_atoms *atoms, ley_wavefunction **made, ley_error *error);
 
 /* Random nuclei with shells of every angular momentum up to l, pure and Cartesian, in turn; random

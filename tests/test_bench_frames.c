@@ -1,5 +1,5 @@
-/* The benchmarks of averages, series, ions and orbitals: what they measure and say, and that results which
- * are wrong have no rate. Boxes are small. */
+/* The benchmarks of averages, series, ions and orbitals: what they measure and say, and that
+ * results which are wrong have no rate. Boxes are small. */
 #include "cli_support.h"
 
 #include "bench/bench.h"

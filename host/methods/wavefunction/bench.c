@@ -1,7 +1,7 @@
-/* The benchmark of orbitals: the papers' C60 in 6-31G*, 172 x 173 x 169 points, one orbital by every
- * variant; the density and its gradient; new coefficients frame after frame; and the papers' loop in
- * plain C beside. Rates are of points times Gaussians, whatever a variant computes of these: the
- * exponentials of the direct sum. */
+/* The benchmark of orbitals: the papers' C60 in 6-31G*, 172 x 173 x 169 points, one orbital by
+ * every variant; the density and its gradient; new coefficients frame after frame; and the papers'
+ * loop in plain C beside. Rates are of points times Gaussians, whatever a variant computes of
+ * these: the exponentials of the direct sum. */
 #include "bench/bench.h"
 
 #include "clock.h"

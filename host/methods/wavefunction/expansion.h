@@ -3,8 +3,9 @@
  *
  *     psi(r) = sum over g of e^(-a_g R_g^2) sum over i + j + k <= L_g of C_gijk x^i y^j z^k
  *
- * or contracted, one for each shell, with its sum of Gaussians in the place of one, and monomials of
- * its own degree alone, i + j + k = L, i descending, then j: fewer coefficients, more exponentials. */
+ * or contracted, one for each shell, with its sum of Gaussians in the place of one, and monomials
+ * of its own degree alone, i + j + k = L, i descending, then j: fewer coefficients, more
+ * exponentials. */
 #ifndef LEY_WAVEFUNCTION_EXPANSION_H
 #define LEY_WAVEFUNCTION_EXPANSION_H
 

@@ -97,12 +97,12 @@ static ley_status send(list_kernel *k, ley_error *error)
 {
     const list_problem *p = &k->problem;
     const bool is_double = k->shape.is_double;
-    double *weights = calloc(weight_count(k), sizeof *weights);
+    void *weights = calloc(weight_count(k), number_bytes(k));
     if (weights == NULL)
-        return ley_fail_memory(error, weight_count(k) * sizeof *weights, "the orbitals");
+        return ley_fail_memory(error, weight_count(k) * number_bytes(k), "the orbitals");
     for (int32_t o = 0; o < p->orbitals && p->weights != NULL; o++)
         if (is_double)
-            weights[o] = p->weights[o];
+            ((double *)weights)[o] = p->weights[o];
         else
             ((float *)weights)[o] = (float)p->weights[o];
     command_sequence w = {.flight = NULL};

@@ -19,6 +19,8 @@ typedef struct gaussians_spec {
 KERNEL_ARGUMENTS_STRUCT(gaussians, LEY_GAUSSIANS_ARGUMENTS);
 extern const kernel_kind gaussians_kind;
 
+enum { LIST_TESTED_ORBITALS = 5 };
+
 /* What is to be computed: orbitals by themselves, or their density, with derivatives or not. All of
  * it must outlive the kernel's use. */
 typedef struct list_problem {

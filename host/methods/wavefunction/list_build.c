@@ -19,8 +19,8 @@ typedef struct variant {
     bool is_compiled, has_vectors, is_contracted;
 } variant;
 
-/* The papers' three kernels, that of processors, and one for many orbitals. What is compiled is read from constant
- * memory where it fits. */
+/* The papers' three kernels, that of processors, and one for many orbitals. What is compiled is
+ * read from constant memory where it fits. */
 static const variant variants[] = {
     {"constant", ANYWHERE, LEY_ATOMS_CONSTANT, false, false, false},
     {"tiled", ANYWHERE, LEY_ATOMS_LOCAL, false, false, false},

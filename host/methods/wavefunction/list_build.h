@@ -5,7 +5,7 @@
 #include "engine/tuning.h"
 #include "methods/wavefunction/list.h"
 
-enum { LIST_MOST_AT_ONCE = 4, LIST_TESTED_ORBITALS = 5 };
+enum { LIST_MOST_AT_ONCE = 4 };
 
 /* The variant for many orbitals, which takes a contracted expansion. */
 #define LIST_OF_MANY "many"

@@ -54,8 +54,8 @@ ley_status ley_job_create_wavefunction(ley_engine *engine, const ley_wavefunctio
                       error);
 }
 
-/* What is asked for, or else what the plan says of a device: kernels of different kinds do not share
- * a job. */
+/* What is asked for, or else what the plan says of a device: kernels of different kinds share no
+ * job. */
 static const char *variant_of(const job_view *job)
 {
     const char *variant = job->options->variant;

@@ -3,7 +3,6 @@
  * angular momentum that the kernel is for, in pure and Cartesian shells, and the grid several tiles
  * and a part of one along x and y; it is judged in its corners and at random places. */
 #include "verify/self_test.h"
-#include "methods/wavefunction/list_build.h"
 #include "methods/wavefunction/self_test.h"
 
 #include "core/units.h"
@@ -124,8 +123,8 @@ static wavefunction_quantity quantity_of(const ley_wavefunction *w, int value, c
     return q;
 }
 
-/* How far a value is off, in shares of what is there, to which is added what is nothing; of these so
- * many are allowed. */
+/* How far a value is off, in shares of what is there, to which is added what is nothing; so many
+ * are allowed. */
 static double share_of(const reference_value *right, double nothing, double most, double found)
 {
     const double scale = right->absolute + nothing / most, off = fabs(found - right->value) / scale;

@@ -11,8 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Terms that are left out add up to no more than this share of an orbital's largest value, in floats
- * and in doubles; what exponents are rounded by; and orbitals of one launch. */
+/* Terms that are left out add up to no more than this share of an orbital's largest value, of
+ * floats and of doubles; what exponents are rounded by; and orbitals of one launch. */
 static const double left_out_share = 5e-7, left_out_share_of_doubles = 1e-13, rounded_share = 1e-14;
 enum { MOST_ORBITALS = 64, DENSITY_VALUE = 0, LEAST_MANY = 8 };
 

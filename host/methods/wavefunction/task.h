@@ -58,7 +58,7 @@ bool wavefunction_task_is_listed(const wavefunction_task *task, int sum, const c
  * functions there, to which a share of the largest value is added where terms are left out. */
 double wavefunction_task_promise(const wavefunction_task *task);
 
-/* The wavefunction's coefficients, or occupations, are other ones now: all that follows from them is
+/* The wavefunction's coefficients, or occupations, are other ones now: what follows from them is
  * made anew. LEY_ERROR_USAGE: not of the same orbitals, as others have electrons now. */
 ley_status wavefunction_task_renew(wavefunction_task *task, ley_error *error);
 
