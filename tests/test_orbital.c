@@ -591,6 +591,7 @@ static void test_faults(void **state)
     static const struct {
         const char *kernel, *from, *to;
         bool is_listed, by_verification;
+        const char *variant;
     } faults[] = {
         {"separable", "gm_values[places.x * component + at] = psi;",
          "gm_values[places.x * component + at] = 1.001f * psi;", false, false},
@@ -602,12 +603,18 @@ static void test_faults(void **state)
         {"gaussians", "+ C(8) * y", "+ C(7) * y", true, false},
         {"gaussians", "const real psi = at.sum[o];", "const real psi = pitch > 1000 ? 0.9f * at.sum[o] : at.sum[o];",
          true, true},
+        {"gaussians", "+ (coefficients) * LEY_ORBITALS + 1, l,", "+ (coefficients) * LEY_ORBITALS, l,", true, false,
+         "compiled"},
+        {"gaussians", "k < part.y; k +=", "k < part.y - 1; k +=", true, false, "tiled"},
+        {"gaussians", "value * c[o]);", "value * c[o ^ 1]);", true, false, "many"},
+        {"gaussians", "value * c[o]);", "(j == 2 ? 0.99f : 1.0f) * value * c[o]);", true, false, "many"},
     };
     static const int64_t list[] = {0, 1};
     for (size_t i = 0; i < sizeof faults / sizeof *faults; i++) {
         ley_wavefunction *w = NULL;
         ley_error error = {0};
-        const ley_run_options options = usual();
+        ley_run_options options = usual();
+        options.variant = faults[i].variant;
         if (support_has_vectors(engine) && strstr(faults[i].from, "places.x * component + at] = psi") != NULL)
             continue; /* vectors have their own way of storing */
         assert_ok(some_wavefunction(2, 2, 3, 6, &w, &error));
