@@ -355,7 +355,8 @@ static void test_frames(void **state)
     for (int what = 0; what < 4; what++) {
         ley_wavefunction *w = NULL, *now = NULL;
         ley_wavefunction_plan *plan = NULL;
-        const ley_run_options options = usual();
+        ley_run_options options = usual();
+        options.verify_points = what % 2 == 0 ? 0 : options.verify_points; /* then nothing is made anew */
         assert_ok(some_wavefunction(7, 2, ORBITALS, 31, &w, &error));
         ley_wavefunction_arrays a = ley_wavefunction_get(w);
         const size_t count = (size_t)(ORBITALS * ley_wavefunction_functions(w));
@@ -377,7 +378,8 @@ static void test_frames(void **state)
                 memcpy(coefficients, a.orbital_coefficients, count * sizeof *coefficients);
             assert_ok(ley_wavefunction_plan_run(plan, &error));
             const ley_report *report = ley_wavefunction_plan_report(plan);
-            assert_true(report->accuracy.points > 0 && report->devices[0].points == report->points);
+            assert_true((report->accuracy.points > 0) == (what % 2 == 1) &&
+                        report->devices[0].points == report->points);
             ley_wavefunction_arrays other = a;
             other.orbital_coefficients = coefficients;
             assert_ok(ley_wavefunction_create(&other, &now, &error));
