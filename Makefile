@@ -336,9 +336,7 @@ oclgrind: all $(addprefix $(BUILD)/tests/,test_lattice test_transfer test_epilog
 	@BUILD=$(BUILD) bash tests/oclgrind.sh
 
 offline_tools := $(addprefix $(BUILD)/tests/,offline_nvrtc offline_specs)
-small_programs := $(offline_tools) $(addprefix $(BUILD)/tests/,bench_launches bench_orbital bench_plan make_error_table)
-
-$(BUILD)/tests/bench_orbital: $(BUILD)/tests/some_wavefunction.o
+small_programs := $(offline_tools) $(addprefix $(BUILD)/tests/,bench_launches bench_plan make_error_table)
 
 $(small_programs): %: %.o $(BUILD)/libleyden.a
 	$(call say,LINK,$@)
@@ -403,12 +401,6 @@ bench-launches: $(BUILD)/tests/bench_launches
 bench-plan: $(BUILD)/tests/bench_plan
 	$< $(or $(DEVICE),gpu) 92000 108
 	$< $(or $(DEVICE),gpu) 1000 65 dcs 3 2000
-
-## Measures the kernels of orbitals and densities, of a basis like C60's, on DEVICE.
-bench-orbital: $(BUILD)/tests/bench_orbital
-	$< $(or $(DEVICE),gpu) c60like
-	$< $(or $(DEVICE),gpu) c60like occupied
-	$< $(or $(DEVICE),gpu) c60like density
 
 ## Measures anew what meshes are off by, which plans read, after changes to splittings or windows.
 error-table: $(BUILD)/tests/make_error_table

@@ -182,19 +182,17 @@
     NEXT(WRITE, float, gm_values)
 
 #define LEY_GAUSSIANS_ARGUMENTS(FIRST, NEXT) \
-    FIRST(READ, float4, gm_centres) \
-    NEXT(READ, float4, gm_lows) \
-    NEXT(READ, int2, gm_kinds) \
-    NEXT(INT, int, n_gaussians) \
+    FIRST(CONSTANT, atom, gm_basis) \
+    NEXT(READ, int2, gm_tiles) \
+    NEXT(INT, int, n_tiles) \
+    NEXT(INT, int, first) \
     NEXT(READ, float, gm_points) \
     NEXT(INT, int, pitch) \
-    NEXT(READ, float, gm_coefficients) \
-    NEXT(INT, int, first) \
-    NEXT(READ, float, gm_weights) \
+    NEXT(READ, scalar, gm_weights) \
     NEXT(INT, int, first_weight) \
     NEXT(INT, int, n_orbitals) \
     NEXT(VALUE, int4, places) \
-    NEXT(WRITE, float, gm_values)
+    NEXT(WRITE, scalar, gm_values)
 
 #define LEY_HERMITE_ARGUMENTS(FIRST, NEXT) \
     FIRST(READ, float4, gm_places) \

@@ -156,13 +156,20 @@
     KEY(LEY_POWERS, powers)
 
 /* gaussians.cl. A work-item computes a vector of LEY_WIDTH points, of LEY_ORBITALS orbitals at
- * once; LEY_DERIVATIVES: of one orbital, and its derivatives. */
+ * once; LEY_DERIVATIVES: of one orbital, and its derivatives. LEY_ATOMS: where the basis is read,
+ * constant or global memory, or staged through local memory, LEY_TILE vectors of four numbers at a
+ * time. LEY_CONTRACTED: terms are of shells, not of Gaussians. LEY_COMPILED: exponents and angular
+ * momenta are in the code, the macro LEY_BASIS_CODE that stands before it. */
 #define LEY_GAUSSIANS_KEYS(KEY) \
     LEY_DIALECT_KEYS(KEY) \
     KEY(LEY_WG, wg) \
     KEY(LEY_EXP, exp) \
     KEY(LEY_ORBITALS, orbitals) \
-    KEY(LEY_DERIVATIVES, derivatives)
+    KEY(LEY_DERIVATIVES, derivatives) \
+    KEY(LEY_ATOMS, atoms) \
+    KEY(LEY_TILE, tile) \
+    KEY(LEY_CONTRACTED, contracted) \
+    KEY(LEY_COMPILED, compiled)
 
 /* hermite.cl. A work-item computes a vector of LEY_WIDTH points, of charges of degree LEY_MOMENTUM;
  * of Boys' function it has polynomials of this degree. */

@@ -4,6 +4,8 @@
 #ifndef LEY_SUM_H
 #define LEY_SUM_H
 
+#include "add.h"
+
 #define POINTS (LEY_UX * LEY_UY)
 #define SUMS (LEY_COMPONENTS(LEY_FIELD) * POINTS) /* component c of point k is c POINTS + k */
 #define FOR_ROWS(v) UNROLL for (int v = 0; v < LEY_UY; v++)
@@ -22,20 +24,6 @@
 #define FOR_ALL_ROWS(v) FOR_ROWS(v)
 #define FOR_ALL_COLUMNS(u) FOR_COLUMNS(u)
 #define FOR_ALL_SUMS(k) UNROLL for (int k = 0; k < SUMS; k++)
-#endif
-
-#if LEY_SUM == LEY_SPEC_SUM_COMPENSATED
-/* Kahan: c holds what the last addition lost, with its sign turned. */
-#define ADD(s, c, term) \
-    do { \
-        const real y_ = (term) - (c), t_ = (s) + y_; \
-        (c) = (t_ - (s)) - y_; \
-        (s) = t_; \
-    } while (0)
-#define CARRIES 1
-#else
-#define ADD(s, c, term) (s) += (term)
-#define CARRIES 0
 #endif
 
 #endif

@@ -21,7 +21,8 @@ typedef struct ley_bench_options {
                           atoms and maps, written and read, beside plain ones of the same disk; or "average":
                           frames in memory that are averaged, each way a row, beside PMEPot's algorithm in C; or
                           "series": potential and field frame after frame, on the host, each number of points
-                          a row; or "ions": the steps of placing ions around a box, each a row */
+                          a row; or "ions": the steps of placing ions around a box, each a row; or "orbital": an
+                          orbital of C60 by each variant, densities and new coefficients, each a row */
     int64_t n[3];       /* grid of the test problem, 0: by device speed; CUTOFF: 0, it follows from the atoms */
     int64_t points;     /* MDH: a list of so many points rather than the faces of a grid; 0: faces */
     double salt_M;      /* MDH: concentration of a 1:1 salt; 0: no screening */
@@ -73,7 +74,7 @@ typedef struct ley_bench_row {
     const char *specification;
     double evaluations_per_s; /* atom-point pairs per second, in the kernel; median; CUTOFF: pairs within the cutoff;
                                  FFT: values of the grid, there and back; IO: bytes; AVERAGE: charges; IONS: nodes,
-                                 all of them for each ion */
+                                 all of them for each ion; ORBITAL: points times Gaussians */
     double spread;            /* (slowest - fastest) / median of the timed launches; not a number where there is one */
     double root_share;    /* of the rate at which the device computes the special functions of a pair: a root, or a root
                              and 2^x */

@@ -160,6 +160,32 @@ LEY_API ley_status ley_job_create_wavefunction(ley_engine *engine, const ley_wav
                                                const ley_wavefunction_options *options,
                                                const ley_run_options *run_options, ley_job **job, ley_error *error);
 
+/* The same again and again, for one set of coefficients after the other, as of an animation:
+ * between two runs kernels, tables and buffers stay where they are. The wavefunction is copied;
+ * the engine, maps, points and values must outlive the plan. The first run is verified as a job
+ * is; of each of the others four values are recomputed in double precision (none with
+ * verify_points 0), and where one is wrong all is made anew. A run takes at least what comes back
+ * from the device: 4 bytes a point and value. Errors: those of ley_job_create_wavefunction() and
+ * ley_wavefunction_create(). */
+typedef struct ley_wavefunction_plan ley_wavefunction_plan;
+LEY_API ley_status ley_wavefunction_plan_create(ley_engine *engine, const ley_wavefunction *wavefunction,
+                                                const ley_wavefunction_request *request,
+                                                const ley_wavefunction_options *options,
+                                                const ley_run_options *run_options, ley_wavefunction_plan **plan,
+                                                ley_error *error);
+
+/* For the next run: other coefficients, [orbitals][functions]; other occupations, [orbitals]. NULL:
+ * as they are. Errors: LEY_ERROR_INPUT, and all is as it was. */
+LEY_API ley_status ley_wavefunction_plan_update(ley_wavefunction_plan *plan, const double *orbital_coefficients,
+                                                const double *occupations, ley_error *error);
+
+/* Computes the values. Errors: those of ley_job_run(). */
+LEY_API ley_status ley_wavefunction_plan_run(ley_wavefunction_plan *plan, ley_error *error);
+
+/* What was done in the last run; NULL: there was none. Until the next run or the plan's end. */
+LEY_API const ley_report *ley_wavefunction_plan_report(const ley_wavefunction_plan *plan);
+LEY_API void ley_wavefunction_plan_destroy(ley_wavefunction_plan *plan);
+
 /* Writes maps of several orbitals, which a job has filled, as one cube file: the number of atoms is
  * negative, behind the atoms come the orbitals' numbers from 1, and at each point stand the values
  * of all. The wavefunction must still be there: the file has its nuclei. A file of one map is what

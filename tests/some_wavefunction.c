@@ -87,38 +87,6 @@ static void end(lists *s)
         free(owned[i]);
 }
 
-ley_status some_c60(ley_wavefunction **made, ley_error *error)
-{
-    enum { ATOMS = 60, OCCUPIED = 180 };
-    static const double core[] = {3047.5249, 457.36951, 103.94869, 29.210155, 9.286663, 3.163927},
-                        core_s[] = {0.0018347, 0.0140373, 0.0688426, 0.2321844, 0.4679413, 0.3623120},
-                        inner[] = {7.8682724, 1.8812885, 0.5442493}, inner_s[] = {-0.1193324, -0.1608542, 1.1434564},
-                        inner_p[] = {0.0689991, 0.3164240, 0.7443083}, outer[] = {0.1687144}, polarising[] = {0.8},
-                        one[] = {1};
-    const double radius = 6.71, golden = M_PI * (3 - sqrt(5)); /* bohr */
-    lists s = {.shells = 0};
-    if (!begin(&s, ATOMS)) {
-        end(&s);
-        return ley_fail_memory(error, MOST_PRIMITIVES * sizeof(double), "a wavefunction");
-    }
-    for (int i = 0; i < ATOMS; i++) {
-        const double z = 1 - (2 * i + 1.0) / ATOMS, r = sqrt(1 - z * z);
-        s.charges[i] = 6;
-        s.positions[3 * i] = radius * r * cos(golden * i);
-        s.positions[3 * i + 1] = radius * r * sin(golden * i);
-        s.positions[3 * i + 2] = radius * z;
-        add_shell(&s, i, 0, false, 6, core, core_s);
-        add_shell(&s, i, 0, false, 3, inner, inner_s);
-        add_shell(&s, i, 1, false, 3, inner, inner_p);
-        add_shell(&s, i, 0, false, 1, outer, one);
-        add_shell(&s, i, 1, false, 1, outer, one);
-        add_shell(&s, i, 2, false, 1, polarising, one);
-    }
-    const ley_status status = finish(&s, ATOMS, OCCUPIED + 1, OCCUPIED, 60, made, error);
-    end(&s);
-    return status;
-}
-
 ley_status some_wavefunction(int nuclei, int l, int orbitals, unsigned seed, ley_wavefunction **made, ley_error *error)
 {
     const double edge = 3 * cbrt(nuclei); /* bohr */
@@ -141,6 +109,27 @@ ley_status some_wavefunction(int nuclei, int l, int orbitals, unsigned seed, ley
         }
     }
     const ley_status status = finish(&s, nuclei, orbitals, orbitals / 2, seed, made, error);
+    end(&s);
+    return status;
+}
+
+ley_status some_wavefunction_of(const ley_atoms *atoms, ley_wavefunction **made, ley_error *error)
+{
+    static const double steep[] = {0.9}, wide[] = {0.15}, one[] = {1};
+    const size_t n = ley_atoms_count(atoms);
+    lists s = {.shells = 0};
+    if (!begin(&s, (int)n)) {
+        end(&s);
+        return ley_fail_memory(error, MOST_PRIMITIVES * sizeof(double), "a wavefunction");
+    }
+    for (size_t i = 0; i < n; i++) {
+        s.charges[i] = 1;
+        for (int axis = 0; axis < 3; axis++)
+            s.positions[3 * i + (size_t)axis] = ley_atoms_positions_A(atoms)[3 * i + (size_t)axis] / 0.529177210903;
+        add_shell(&s, (int)i, 0, false, 1, wide, one);
+        add_shell(&s, (int)i, 1, false, 1, steep, one);
+    }
+    const ley_status status = finish(&s, (int)n, 1, 1, 5, made, error);
     end(&s);
     return status;
 }

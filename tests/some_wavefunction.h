@@ -4,9 +4,8 @@
 
 #include "leyden.h"
 
-/* 60 carbon atoms on a sphere of C60's radius in 6-31G*, Cartesian d functions, 180 orbitals with
- * two electrons and one without, of random coefficients. */
-ley_status some_c60(ley_wavefunction **made, ley_error *error);
+/* An s and a p function around each of these atoms, and a random orbital of them. */
+ley_status some_wavefunction_of(const ley_atoms *atoms, ley_wavefunction **made, ley_error *error);
 
 /* Random nuclei with shells of every angular momentum up to l, pure and Cartesian, in turn; random
  * orbitals, of which the first half has two electrons each, and the next one a single electron. */

@@ -1,5 +1,5 @@
-/* The benchmarks of averages, series and ions: what they measure and say, and that results which
- * are wrong have no rate. Boxes are small. */
+/* The benchmarks of averages, series, ions and orbitals: what they measure and say, and that
+ * results which are wrong have no rate. Boxes are small. */
 #include "cli_support.h"
 
 #include "bench/bench.h"
@@ -69,7 +69,7 @@ static ley_bench *run(const char *what, fault wrong)
     o.method = what;
     o.atoms = ATOMS;
     o.repeats = 1;
-    if (strcmp(what, "average") == 0)
+    if (strcmp(what, "average") == 0 || strcmp(what, "orbital") == 0)
         o.n[0] = o.n[1] = o.n[2] = POINTS;
     planted = wrong;
     assert_ok(ley_bench_run(engine, &o, &bench, &error));
@@ -187,6 +187,48 @@ static void wrong_ions_have_no_time(void **state)
     }
 }
 
+/* Every variant that the device has is there, with its shares; the rows that are no variants; the
+ * papers' loop. */
+static void orbitals_are_measured(void **state)
+{
+    (void)state;
+    ley_bench *bench = run("orbital", NO_FAULT);
+    const ley_bench_device *d = ley_bench_get(bench, 0);
+    size_t measured = 0;
+    assert_true(d->points == POINTS * POINTS * POINTS && d->exps_per_s > 0);
+    for (size_t i = 0; i < d->row_count; i++) {
+        const ley_bench_row *row = &d->rows[i];
+        if (row->status == LEY_ERROR_NO_DEVICE)
+            continue;
+        right_row(bench, i, row->variant);
+        measured++;
+        if (strcmp(row->variant, "frames") == 0)
+            assert_true(d->is_interpreter || ley_bench_row_figure(row, "frames_per_s") > 0);
+        else
+            assert_true(ley_bench_row_figure(row, "multiply_adds") > 1000.0 * (double)d->points / 8);
+        assert_true(strcmp(row->variant, "compiled") != 0 || ley_bench_row_figure(row, "exponentials") > 0);
+    }
+    assert_true(measured >= 7);
+    assert_true(d->device->device_class != LEY_CLASS_CPU || d->is_interpreter || d->host_loop_evaluations_per_s > 0);
+    ley_bench_destroy(bench);
+}
+
+/* Planes that are left out: what the self-test's basis does not show. */
+static void wrong_orbitals_have_no_rate(void **state)
+{
+    (void)state;
+    support_fresh_cache();
+    support_plant_fault("separable", "return number >=", "return (slab.z != 1920 || plane % 2 == 1) && number >=");
+    ley_bench *bench = run("orbital", NO_FAULT);
+    unsetenv("LEYDEN_KERNEL_DIR");
+    support_fresh_cache();
+    const ley_bench_device *d = ley_bench_get(bench, 0);
+    for (size_t i = 0; i < d->row_count; i++)
+        if (strncmp(d->rows[i].variant, "separable", 9) == 0 || strcmp(d->rows[i].variant, "density") == 0)
+            expect_wrong(bench, i, "of the magnitudes there");
+    ley_bench_destroy(bench);
+}
+
 /* ---- PMEPot ---------------------------------------------------------------------------------- */
 
 /* Its factor is made for axes one by one; and a single charge has the potential of a Gaussian far
@@ -230,7 +272,13 @@ static void the_command_prints_them(void **state)
     cli_expect(0, "110 CPU hours", NULL);
     cli("LEYDEN_CACHE_DIR=%s bench a.json", cache); /* the report agrees with its schema */
     cli_expect(0, "| pmepot |", NULL);
+    cli("LEYDEN_CACHE_DIR=%s bench --kernel orbital --dims 8,7,6 --repeats 1 --device 0 --json o.json", cache);
+    cli_expect(0, "\npapers, seconds: one core 46.58", NULL);
+    cli_expect(0, "\nwith new coefficients each time, 80^3 points", NULL);
+    cli("LEYDEN_CACHE_DIR=%s bench o.json", cache);
+    cli_expect(0, "| compiled |", NULL);
     static const cli_failing cases[] = {
+        {"bench --kernel orbital --atoms 30", 1, "--atoms is not for --kernel orbital"},
         {"bench --kernel series --dims 3,3,3", 1, "--dims is not for --kernel series"},
         {"bench --kernel ions --dims 3,3,3", 1, "--dims is not for --kernel ions"},
         {"bench --kernel average --math native", 1, "--math is not for --kernel average"},
@@ -243,5 +291,6 @@ int main(void)
 {
     return RUN_GROUP(SUPPORT_GROUP(.name = "averages, series, ions", .selector = "0", .opened = &engine),
                      averages_are_measured, wrong_averages_have_no_rate, series_are_measured, ions_are_measured,
-                     wrong_ions_have_no_time, the_loop_takes_any_grid, the_command_prints_them);
+                     wrong_ions_have_no_time, orbitals_are_measured, wrong_orbitals_have_no_rate,
+                     the_loop_takes_any_grid, the_command_prints_them);
 }

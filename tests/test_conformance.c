@@ -5,12 +5,16 @@
 #include "pairwise.h"
 #include "support.h"
 
+#include "core/units.h"
 #include "fake_job.h"
 #include "law/dcs.h"
 #include "law/mdh.h"
 #include "law/pairs.h"
+#include "law/wavefunction.h"
 #include "memory.h"
 #include "methods/registry.h"
+#include "methods/wavefunction/list_build.h"
+#include "some_wavefunction.h"
 #include "verify/verification.h"
 
 static ley_engine *engine; /* of the device under test */
@@ -99,6 +103,19 @@ static ley_status create_msm(ley_engine *on, const ley_atoms *atoms, const resul
                                      error);
 }
 
+/* Around the atoms, which are the same ones in all jobs: it outlives them. */
+static ley_wavefunction *wavefunction;
+
+static ley_status create_wavefunction(ley_engine *on, const ley_atoms *atoms, const result *r,
+                                      const ley_run_options *options, ley_job **job, ley_error *error)
+{
+    static const int64_t orbital[] = {0};
+    const ley_wavefunction_request request = {.orbitals = orbital, .orbital_count = 1, .maps = &r->map};
+    if (wavefunction == NULL && some_wavefunction_of(atoms, &wavefunction, error) != LEY_OK)
+        fail_msg("no wavefunction");
+    return ley_job_create_wavefunction(on, wavefunction, &request, NULL, options, job, error);
+}
+
 static double constant(void)
 {
     return ley_coulomb_constant(LEY_UNITS_KT_E, 1, 298.15);
@@ -118,6 +135,15 @@ static reference_value pairs_within(const ley_atoms *atoms, const double point_A
 static reference_value screened(const ley_atoms *atoms, const double point_A[3])
 {
     return reference_mdh(atoms, point_A, &solvent);
+}
+
+static reference_value functions(const ley_atoms *atoms, const double point_A[3])
+{
+    double place[3];
+    assert_non_null(atoms);
+    for (int axis = 0; axis < 3; axis++)
+        place[axis] = point_A[axis] / units_bohr_A;
+    return wavefunction_value(&(wavefunction_quantity){.wavefunction = wavefunction}, place);
 }
 
 /* clang-format off */
@@ -145,6 +171,9 @@ static const problem problems[] = {
     {"msm", AT_POINTS, create_msm, all_pairs, 501, 1024, 0, true,
      {"interpolation_list", "s.weight[i] = sum;", "s.weight[i] = sum * (i == 1 ? 1.001f : 1.0f);"},
      {"interpolation_list", "gm_phi[p] = phi;", "gm_phi[p] = count > 300 && p % 7 == 3 ? 0.5f * phi : phi;"}},
+    {"wavefunction", ON_MAP, create_wavefunction, functions, 301, 5, 0, false,
+     {"separable", "* gm_z[k];", "* (k > 0 ? 1.01f : 1.0f) * gm_z[k];"},
+     {"separable", "return number >=", "return (slab.z != 1505 || plane != 1) && number >="}},
 };
 /* clang-format on */
 enum { PROBLEMS = sizeof problems / sizeof *problems };
@@ -382,9 +411,13 @@ static const char *variant_at(const problem *p, int i)
     return ley_variant_name(p->method, kind_of(p), (size_t)i);
 }
 
+/* Tables along the axes are of floats, and so are their sums. */
 static bool is_tried(const int *at)
 {
-    return support_tries_variant(engine, variant_at(variants_of, at[0]));
+    const char *variant = variant_at(variants_of, at[0]);
+    return support_tries_variant(engine, variant) &&
+           (strcmp(variants_of->method, "wavefunction") != 0 || variant == NULL || list_has_variant(variant) ||
+            at[1] == LEY_SUM_FLOAT);
 }
 
 /* LEY_ERROR_NO_DEVICE is the right answer of a device that cannot do it; anything else has to be
@@ -884,11 +917,11 @@ static void assert_has_problem(const method *m)
 }
 
 /* Each method of the registry has a row here, at points, too, where it makes values there; but for
- * wavefunctions, which are no charges: test_orbital.c and test_esp.c have the same for them. */
+ * potentials of wavefunctions, of which test_esp.c has the same. */
 static void test_registry(void **state)
 {
     for (const method *const *m = method_registry; *m != NULL; m++) {
-        if (strcmp((*m)->name, "wavefunction") == 0 || strcmp((*m)->name, "esp") == 0)
+        if (strcmp((*m)->name, "esp") == 0)
             continue;
         assert_has_problem(*m);
         if ((*m)->at_points != NULL)

@@ -5,6 +5,8 @@
 
 #include "core/units.h"
 #include "law/wavefunction.h"
+#include "methods/wavefunction/c60.h"
+#include "methods/wavefunction/list_build.h"
 #include "some_wavefunction.h"
 #include "source/wavefunction.h"
 #include "verify/verification.h"
@@ -94,10 +96,9 @@ static double found_at(const orbital_job *j, size_t value, int64_t i, double pla
 }
 
 /* Every `step`-th point of each value, relative to the value's largest magnitude. */
-static void assert_right(const orbital_job *j, const ley_wavefunction *w, const double *weights, int64_t step,
-                         double most)
+static void assert_values(const orbital_job *j, const ley_wavefunction *w, const double *weights, int64_t step,
+                          double most)
 {
-    assert_ok_at(j->status, &j->error, "an orbital's job", __FILE__, __LINE__);
     for (size_t v = 0; v < j->values; v++) {
         const bool is_reduced = j->request.reduced_gradient && v + 1 == j->values,
                    is_laplacian = j->request.laplacian && v + 1 + j->request.reduced_gradient == j->values;
@@ -118,6 +119,13 @@ static void assert_right(const orbital_job *j, const ley_wavefunction *w, const 
         if (!(worst <= most * largest + 1e-30))
             fail_msg("value %zu: off by %g of %g", v, worst, largest);
     }
+}
+
+static void assert_right(const orbital_job *j, const ley_wavefunction *w, const double *weights, int64_t step,
+                         double most)
+{
+    assert_ok_at(j->status, &j->error, "an orbital's job", __FILE__, __LINE__);
+    assert_values(j, w, weights, step, most);
     assert_true(ley_job_report(j->job)->accuracy.passed);
     assert_string_equal(ley_job_report(j->job)->method, "wavefunction");
 }
@@ -334,6 +342,180 @@ static void test_variants_and_slabs(void **state)
     ley_wavefunction_destroy(w);
 }
 
+/* Every variant that takes points anywhere, in every sum that it has: orbitals, a density with its
+ * derivatives, more orbitals than are computed at once. */
+static void test_variants_of_lists(void **state)
+{
+    static const int64_t list[] = {0, 2, 1, 3, 5};
+    const char *variant;
+    ley_wavefunction *w = NULL;
+    ley_error error = {0};
+    assert_ok(some_wavefunction(5, 4, 8, 3, &w, &error));
+    double *weights = calloc(8, sizeof *weights);
+    for (int64_t i = 0; i < 8; i++)
+        assert_ok(wavefunction_weight(w, i, false, &weights[i], &error));
+    for (size_t i = 0; (variant = list_variant(i)) != NULL; i++)
+        for (int sum = LEY_SUM_FLOAT; sum <= LEY_SUM_DOUBLE; sum++)
+            for (int what = 0; what < 3; what++) {
+                ley_run_options options = usual();
+                options.variant = variant;
+                options.sum = (ley_sum)sum;
+                const ley_wavefunction_request orbitals = {.orbitals = list, .orbital_count = what == 0 ? 5 : 1},
+                                               density = {.kind = LEY_DENSITY, .gradient = true, .laplacian = true};
+                if (support_is_quick() && what > 0 && sum == LEY_SUM_COMPENSATED)
+                    continue;
+                orbital_job j = make_job(what == 2 ? density : orbitals, what == 1 ? &oblique : NULL);
+                run(&j, w, &options, false);
+                if (j.status == LEY_ERROR_NO_DEVICE &&
+                    (strstr(j.error.message, "with vectors") != NULL || strstr(j.error.message, "no double") != NULL ||
+                     strstr(j.error.message, "many has no derivatives") != NULL)) {
+                    end(&j);
+                    continue;
+                }
+                assert_right(&j, w, what == 2 ? weights : NULL, 5,
+                             sum != LEY_SUM_DOUBLE ? 5e-6
+                             : what == 1           ? 1e-6
+                                                   : 1e-11);
+                assert_string_equal(ley_job_report(j.job)->devices[0].variant, variant);
+                end(&j);
+            }
+    free(weights);
+    ley_wavefunction_destroy(w);
+}
+
+/* On a grid along the axes the other kernels compute the same. Code that is compiled for a basis is
+ * not compiled again for another molecule in it. */
+static void test_compiled_once(void **state)
+{
+    static const int64_t list[] = {0};
+    ley_error error = {0};
+    ley_run_options options = usual();
+    options.variant = "compiled";
+    support_fresh_cache();
+    for (int i = 0; i < 3; i++) {
+        ley_wavefunction *w = NULL;
+        assert_ok(i < 2 ? c60_create(&w, &error) : c60_small(&w, &error));
+        const ley_grid grid = {.origin_A = {-4, -4, -4}, .step_A = LEY_STEPS(0.7, 0.7, 1.5), .n = {11, 12, 5}};
+        orbital_job j = make_job((ley_wavefunction_request){.orbitals = list, .orbital_count = 1}, &grid);
+        run(&j, w, &options, i == 1);
+        assert_right(&j, w, NULL, 7, 2e-6);
+        assert_int_equal(ley_job_report(j.job)->devices[0].from_cache, i == 1);
+        end(&j);
+        ley_wavefunction_destroy(w);
+    }
+}
+
+/* Bases that do not fit: constant memory, and code. Tiled takes them. */
+static void test_large_bases(void **state)
+{
+    static const int64_t list[] = {0};
+    static const struct {
+        const char *variant, *says;
+    } cases[] = {
+        {"constant", "constant memory has"}, {"compiled", "more Gaussians than compilers take"}, {"tiled", NULL}};
+    const ley_grid grid = {.origin_A = {0, 0, 5}, .step_A = LEY_STEPS(4, 4, 3), .n = {5, 5, 2}};
+    ley_wavefunction *w = NULL;
+    ley_error error = {0};
+    assert_ok(some_wavefunction(1100, 2, 1, 2, &w, &error));
+    assert_true(ley_wavefunction_functions(w) > 10000);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        ley_run_options options = usual();
+        options.variant = cases[i].variant;
+        orbital_job j = make_job((ley_wavefunction_request){.orbitals = list, .orbital_count = 1}, &grid);
+        run(&j, w, &options, false);
+        if (cases[i].says == NULL || (i == 0 && j.status == LEY_OK)) /* some have more than 64 KB of it */
+            assert_right(&j, w, NULL, 1, 2e-6);
+        else if (j.status != LEY_ERROR_NO_DEVICE || strstr(j.error.message, cases[i].says) == NULL)
+            fail_msg("%s: %s: %s", cases[i].variant, ley_status_name(j.status), j.error.message);
+        end(&j);
+    }
+    ley_wavefunction_destroy(w);
+}
+
+/* New coefficients, again and again: of orbitals and of a density, on a grid along the axes, an
+ * oblique one, and at points. */
+static void test_frames(void **state)
+{
+    enum { FRAMES = 4, ORBITALS = 6 };
+    static const int64_t list[] = {1, 4};
+    ley_error error = {0};
+    for (int what = 0; what < 4; what++) {
+        ley_wavefunction *w = NULL, *now = NULL;
+        ley_wavefunction_plan *plan = NULL;
+        ley_run_options options = usual();
+        options.verify_points = what % 2 == 0 ? 0 : options.verify_points; /* then nothing is made anew */
+        assert_ok(some_wavefunction(7, 2, ORBITALS, 31, &w, &error));
+        ley_wavefunction_arrays a = ley_wavefunction_get(w);
+        const size_t count = (size_t)(ORBITALS * ley_wavefunction_functions(w));
+        double *coefficients = calloc(count, sizeof *coefficients), weights[ORBITALS];
+        orbital_job j = make_job(what < 3 ? (ley_wavefunction_request){.orbitals = list, .orbital_count = 2}
+                                          : (ley_wavefunction_request){.kind = LEY_DENSITY},
+                                 what == 1   ? &oblique
+                                 : what == 2 ? NULL
+                                             : &straight);
+        j.request.maps = j.points == NULL ? j.maps : NULL;
+        assert_ok(ley_wavefunction_plan_create(engine, w, &j.request, NULL, &options, &plan, &error));
+        assert_null(ley_wavefunction_plan_report(plan));
+        for (int frame = 0; frame < FRAMES; frame++) {
+            for (size_t k = 0; k < count; k++)
+                coefficients[k] = a.orbital_coefficients[k] * (1 + frame) + 0.1 * sin((double)k * frame);
+            if (frame > 0)
+                assert_ok(ley_wavefunction_plan_update(plan, coefficients, NULL, &error));
+            else
+                memcpy(coefficients, a.orbital_coefficients, count * sizeof *coefficients);
+            assert_ok(ley_wavefunction_plan_run(plan, &error));
+            const ley_report *report = ley_wavefunction_plan_report(plan);
+            assert_true((report->accuracy.points > 0) == (what % 2 == 1) &&
+                        report->devices[0].points == report->points);
+            ley_wavefunction_arrays other = a;
+            other.orbital_coefficients = coefficients;
+            assert_ok(ley_wavefunction_create(&other, &now, &error));
+            for (int64_t i = 0; i < ORBITALS; i++)
+                assert_ok(wavefunction_weight(now, i, false, &weights[i], &error));
+            assert_values(&j, now, what == 3 ? weights : NULL, 41, 5e-6);
+            ley_wavefunction_destroy(now);
+        }
+        coefficients[3] = NAN;
+        assert_error(ley_wavefunction_plan_update(plan, coefficients, NULL, &error), LEY_ERROR_INPUT,
+                     "the orbitals' coefficient 4 is nan");
+        ley_error_clear(&error);
+        ley_wavefunction_plan_destroy(plan);
+        end(&j);
+        free(coefficients);
+        ley_wavefunction_destroy(w);
+    }
+}
+
+/* Other orbitals have electrons: all is made anew. */
+static void test_other_occupations(void **state)
+{
+    enum { ORBITALS = 4 };
+    ley_wavefunction *w = NULL, *now = NULL;
+    ley_wavefunction_plan *plan = NULL;
+    ley_error error = {0};
+    const ley_run_options options = usual();
+    assert_ok(some_wavefunction(3, 1, ORBITALS, 8, &w, &error));
+    ley_wavefunction_arrays a = ley_wavefunction_get(w);
+    orbital_job j = make_job((ley_wavefunction_request){.kind = LEY_DENSITY}, &straight);
+    j.request.maps = j.maps;
+    assert_ok(ley_wavefunction_plan_create(engine, w, &j.request, NULL, &options, &plan, &error));
+    for (int i = 0; i < 3; i++) {
+        const double occupations[ORBITALS] = {2, i, i == 1 ? 0.5 : 0, 1}, *weights = occupations;
+        a.occupations = occupations;
+        assert_ok(ley_wavefunction_plan_update(plan, NULL, occupations, &error));
+        assert_ok(ley_wavefunction_plan_run(plan, &error));
+        assert_ok(ley_wavefunction_create(&a, &now, &error));
+        assert_values(&j, now, weights, 41, 5e-6);
+        ley_wavefunction_destroy(now);
+    }
+    const double wrong[ORBITALS] = {2, 3, 0, 0};
+    assert_error(ley_wavefunction_plan_update(plan, NULL, wrong, &error), LEY_ERROR_INPUT, "occupation 2 is 3");
+    ley_error_clear(&error);
+    ley_wavefunction_plan_destroy(plan);
+    end(&j);
+    ley_wavefunction_destroy(w);
+}
+
 /* What is left out changes no value by more than 1e-6 of the largest. */
 static void test_screening(void **state)
 {
@@ -341,7 +523,7 @@ static void test_screening(void **state)
     ley_wavefunction *w = NULL;
     ley_error error = {0};
     const ley_run_options options = usual();
-    assert_ok(some_c60(&w, &error));
+    assert_ok(c60_create(&w, &error));
     const ley_grid grid = {.origin_A = {-6, -6, -6}, .step_A = LEY_STEPS(0.2, 0.25, 1.5), .n = {61, 49, 9}};
     orbital_job some = make_job((ley_wavefunction_request){.orbitals = list, .orbital_count = 1}, &grid),
                 all = make_job((ley_wavefunction_request){.orbitals = list, .orbital_count = 1}, &grid);
@@ -493,9 +675,10 @@ static void test_refusals(void **state)
     r = (ley_wavefunction_request){.kind = LEY_DENSITY};
     REFUSES("neither maps nor points");
     r = (ley_wavefunction_request){.kind = LEY_DENSITY, .maps = maps};
-    options.sum = LEY_SUM_DOUBLE;
+    options.sum = LEY_SUM_COMPENSATED;
+    options.variant = "separable";
     assert_ok(ley_job_create_wavefunction(engine, w, &r, NULL, &options, &job, &error));
-    assert_error(ley_job_run(job, &error), LEY_ERROR_USAGE, "orbitals are summed in floats");
+    assert_error(ley_job_run(job, &error), LEY_ERROR_USAGE, "variant separable is for float sums on grids along x");
     ley_job_destroy(job);
     ley_error_clear(&error);
     ley_map_destroy(map);
@@ -521,7 +704,7 @@ static void test_forecasts(void **state)
         assert_true(f->devices[0].slab > 0 && f->devices[0].slab <= ley_map_grid(map)->n[2]);
         assert_true(f->devices[0].need_count == 2 && f->devices[0].bytes > 1000);
         assert_true(f->total_s > 0 && f->devices_s > 0);
-        assert_string_equal(f->devices[0].variant, i == 0 ? f->devices[0].variant : "list");
+        assert_true(list_has_variant(f->devices[0].variant) == (i == 1));
         assert_true(isnan(ley_map_read_values(map)[0]));
         ley_job_destroy(job);
         ley_map_destroy(map);
@@ -558,28 +741,36 @@ static void test_faults(void **state)
     static const struct {
         const char *kernel, *from, *to;
         bool is_listed, by_verification;
+        const char *variant;
         enum { ANY, GROUPS, VECTORS } of; /* kernels that have it */
     } faults[] = {
         {"separable", "gm_values[places.x * component + at] = psi;",
-         "gm_values[places.x * component + at] = 1.001f * psi;", false, false, GROUPS},
-        {"separable", "first_most.x + (size_t)tile_x * size.x", "first_most.x + (size_t)(tile_x ^ 1) * size.x", false,
-         false, GROUPS},
-        {"separable", "first_most.x + (size_t)(block_x * LEY_TILE + tile) * size.x", "first_most.x", false, false,
-         VECTORS},
+         "gm_values[places.x * component + at] = 1.001f * psi;", .of = GROUPS},
+        {"separable", "first_most.x + (size_t)tile_x * size.x", "first_most.x + (size_t)(tile_x ^ 1) * size.x",
+         .of = GROUPS},
+        {"separable", "first_most.x + (size_t)(block_x * LEY_TILE + tile) * size.x", "first_most.x", .of = VECTORS},
         {"separable", "y_tables + (size_t)(row + j) * size.z + first_row",
-         "y_tables + (size_t)(row + j) * size.z + max(first_row - 1, 0)", false, false, VECTORS},
+         "y_tables + (size_t)(row + j) * size.z + max(first_row - 1, 0)", .of = VECTORS},
         {"separable", "sum += gm_coefficients[(*c)++] * gm_z[k];",
          "sum += gm_coefficients[(*c)++] * gm_z[k > 0 ? left - k : k];", false, false},
         {"separable", "weights.z * psi", "weights.y * psi", false, false},
         {"gaussians", "q[o] = q[o] * y + t[o];", "q[o] = q[o] * z + t[o];", true, false},
-        {"gaussians", "psi[o] += e * p[o];", "psi[o] += l == 1 ? 0.999f * e * p[o] : e * p[o];", true, false},
-        {"gaussians", "psi[o] += e * p[o];", "psi[o] += n_gaussians == 12 ? 0.9f * e * p[o] : e * p[o];", true, true},
+        {"gaussians", "PLANE(0) + C(2) * y", "PLANE(0) + 0.999f * C(2) * y", true, false},
+        {"gaussians", "+ C(8) * y", "+ C(7) * y", true, false},
+        {"gaussians", "const real psi = at.sum[o];", "const real psi = pitch > 1000 ? 0.9f * at.sum[o] : at.sum[o];",
+         true, true},
+        {"gaussians", "+ (coefficients) * LEY_ORBITALS + 1, l,", "+ (coefficients) * LEY_ORBITALS, l,", true, false,
+         "compiled"},
+        {"gaussians", "k < part.y; k +=", "k < part.y - 1; k +=", true, false, "tiled"},
+        {"gaussians", "value * c[o]);", "value * c[o ^ 1]);", true, false, "many"},
+        {"gaussians", "value * c[o]);", "(j == 2 ? 0.99f : 1.0f) * value * c[o]);", true, false, "many"},
     };
     static const int64_t list[] = {0, 1};
     for (size_t i = 0; i < sizeof faults / sizeof *faults; i++) {
         ley_wavefunction *w = NULL;
         ley_error error = {0};
-        const ley_run_options options = usual();
+        ley_run_options options = usual();
+        options.variant = faults[i].variant;
         if (faults[i].of == (support_has_vectors(engine) ? GROUPS : VECTORS))
             continue;
         assert_ok(some_wavefunction(2, 2, 3, 6, &w, &error));
@@ -649,8 +840,9 @@ static void test_wrong_functions(void **state)
 static int run_on(const char *selector, const ley_device_info *info)
 {
     return RUN_ON_DEVICE("orbitals", &engine, test_functions, test_densities, test_chosen_densities, test_differences,
-                         test_variants_and_slabs, test_screening, test_integrals, test_many_functions, test_refusals,
-                         test_forecasts, test_cancel, test_faults, test_wrong_functions);
+                         test_variants_and_slabs, test_variants_of_lists, test_compiled_once, test_large_bases,
+                         test_frames, test_other_occupations, test_screening, test_integrals, test_many_functions,
+                         test_refusals, test_forecasts, test_cancel, test_faults, test_wrong_functions);
 }
 
 int main(void)

@@ -127,6 +127,7 @@ static const part parts[] = {
     {.name = "average", .title = "Averages over frames", .kernel = "average", .math = LEY_MATH_AUTO},
     {.name = "series", .title = "Frame after frame at a few points", .kernel = "series", .math = LEY_MATH_AUTO},
     {.name = "ions", .title = "Placing ions", .kernel = "ions", .math = LEY_MATH_AUTO},
+    {.name = "orbital", .title = "Orbitals of C60, by variant", .kernel = "orbital", .math = LEY_MATH_AUTO},
     {.name = "curve",
      .title = "Multilevel summation, by the number of atoms",
      .kernel = "msm",

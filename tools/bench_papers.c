@@ -10,7 +10,9 @@ static const char gems[] = "Hardy, Stone, Vandivort, Gohara, Rodrigues, Schulten
                   slides[] = "Stone: Programming in CUDA: the Essentials, part 2, slides, 2013",
                   open_power[] = "Stone, Hynninen, Phillips, Schulten: Early Experiences Porting the NAMD and VMD "
                                  "Molecular Simulation and Analysis Software to GPU-Accelerated OpenPOWER Platforms, "
-                                 "2016";
+                                 "2016",
+                  display[] = "Stone, Saam, Hardy, Vandivort, Hwu, Schulten: High Performance Computation and "
+                              "Interactive Display of Molecular Orbitals on GPUs and Multi-core CPUs, 2009";
 
 #define QX6700 "Core 2 QX6700, SSE, one core"
 #define X5550 "Xeon X5550, SSE, one core"
@@ -64,6 +66,16 @@ static const paper_figure figures[] = {
      2.33, "times", sums, 0},
     {"msm", NULL, "POWER8, a loop of sums over eight elements, GCC with VSX", 0.571, "s a loop", open_power, 0},
     {"msm", NULL, "POWER8, a loop of sums over eight elements, XLC", 0.548, "s a loop", open_power, 0},
+    {"orbital", NULL, "Core 2 QX6700, one core", 46.58, seconds, display, 0},
+    {"orbital", NULL, "Core 2 QX6700, four cores", 11.74, seconds, display, 0},
+    {"orbital", "tiled", "GeForce GTX 280, CUDA", 0.46, seconds, display, 0},
+    {"orbital", "constant", "GeForce GTX 280, CUDA", 0.37, seconds, display, 0},
+    {"orbital", "compiled", "GeForce GTX 280, CUDA", 0.27, seconds, display, 0},
+    {"orbital", NULL, "Tesla C1060, CUDA", 0.417, seconds, display, 0},
+    {"orbital", NULL, "four Tesla C1060, CUDA", 0.113, seconds, display, 0},
+    {"orbital", NULL, "Tesla K40, CUDA", 0.190, seconds, open_power, 0},
+    {"orbital", NULL, "POWER8, VSX", 0.52, seconds, open_power, 0},
+    {"orbital", NULL, "Xeon, SSE", 0.301, seconds, open_power, 0},
     {"curve", NULL, "GeForce GTX 280, 26,247 atoms, part of the peak", 50, "%", sums, 26247},
     {"curve", NULL, "GeForce GTX 280, 167,877 atoms, part of the peak", 77, "%", sums, 167877},
     {"curve", NULL, "GeForce GTX 280, 1,534,539 atoms, faster than one core", 26.4, "times", slides, 1534539},
@@ -78,7 +90,8 @@ static const struct {
                 {"mdh-native", 0, 5877.0 * 135002},
                 {"cutoff", 1534539, 0},
                 {"lattice", 1534539, 0},
-                {"msm", 1534539, 0}};
+                {"msm", 1534539, 0},
+                {"orbital", 0, 60.0 * 172 * 173 * 169}};
 
 json_t *bench_papers_of(const char *table)
 {

@@ -1,6 +1,8 @@
 #include "long_range/bench/lattice.h"
 #include "methods/frontier.h"
 #include "methods/subjects.h"
+#include "methods/wavefunction/method.h"
 
-const bench_subject *const bench_registry[] = {&bench_lattice, &bench_fft,    &bench_frontier, &bench_files,
-                                               &bench_average, &bench_series, &bench_ions,     NULL};
+const bench_subject *const bench_registry[] = {&bench_lattice, &bench_fft,     &bench_frontier,
+                                               &bench_files,   &bench_average, &bench_series,
+                                               &bench_ions,    &bench_orbital, NULL};

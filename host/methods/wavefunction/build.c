@@ -17,9 +17,9 @@ typedef struct variant {
 
 /* Of devices with local memory, and of processors by the width of their vectors. */
 static const variant variants[] = {
-    {"tiled", ANYWHERE, 1, 8, 8, 8, 8, 8},    {"tiled16", ANYWHERE, 1, 8, 8, 8, 8, 16},
-    {"tiled4", ANYWHERE, 1, 16, 16, 4, 4, 8}, {"wide", ANYWHERE, 1, 16, 8, 8, 8, 8},
-    {"vector4", ON_CPU, 4, 1, 1, 2, 4, 16},   {"vector8", ON_CPU, 8, 1, 1, 3, 4, 8},
+    {"separable", ANYWHERE, 1, 8, 8, 8, 8, 8},    {"separable16", ANYWHERE, 1, 8, 8, 8, 8, 16},
+    {"separable4", ANYWHERE, 1, 16, 16, 4, 4, 8}, {"separable128", ANYWHERE, 1, 16, 8, 8, 8, 8},
+    {"vector4", ON_CPU, 4, 1, 1, 2, 4, 16},       {"vector8", ON_CPU, 8, 1, 1, 3, 4, 8},
     {"vector16", ON_CPU, 16, 1, 1, 3, 8, 4},
 };
 enum { VARIANT_COUNT = sizeof variants / sizeof variants[0] };
@@ -41,7 +41,7 @@ static const char *usual(const dev_info *info, int sum)
         case 4:
             return "vector4";
         }
-    return "tiled";
+    return "separable";
 }
 
 /* Of the two pairs of tiles, the list of terms with its factors, and its counts. */

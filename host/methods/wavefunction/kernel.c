@@ -132,19 +132,47 @@ static void find_reach(void *context, size_t first, size_t last)
                                         r->p->orbitals, r->p->derivatives);
 }
 
+/* Of each Gaussian, from malloc; NULL where none is left out. */
+static ley_status make_reach(const separable_problem *p, double **reach2, ley_error *error)
+{
+    const size_t n = (size_t)p->e->count;
+    *reach2 = p->thresholds != NULL ? calloc(n, sizeof **reach2) : NULL;
+    if (p->thresholds != NULL && *reach2 == NULL)
+        return ley_fail_memory(error, n * sizeof **reach2, "tables along the axes");
+    if (*reach2 != NULL)
+        parallel_ranges(n, find_reach, &(reaching){p, *reach2});
+    return LEY_OK;
+}
+
+ley_status separable_kernel_renew(separable_kernel *k, ley_error *error)
+{
+    const separable_problem *p = &k->problem;
+    double *reach2 = NULL;
+    ley_status status = make_reach(p, &reach2, error);
+    if (status != LEY_OK)
+        return status;
+    tables_set_reach(p->e, reach2, &k->tables);
+    free(reach2);
+    command_sequence w = {.flight = NULL};
+    sequence_begin(&w, &k->flight, NULL);
+    sequence_write(&w, k->terms, 0, k->tables.terms, 4 * (size_t)k->tables.rows * sizeof *k->tables.terms);
+    sequence_write(&w, k->coefficients, 0, p->coefficients,
+                   (size_t)p->orbitals * (size_t)p->e->coefficients * sizeof *p->coefficients);
+    status = sequence_finish(&w, error);
+    sequence_end(&w);
+    return status;
+}
+
 ley_status separable_kernel_load(separable_kernel *k, const separable_problem *problem, ley_error *error)
 {
     k->arena.device = k->flight.device = k->device;
     k->problem = *problem;
     k->shape = shape_of(k, problem);
-    double *reach2 = calloc((size_t)problem->e->count, sizeof *reach2);
-    if (reach2 == NULL)
-        return ley_fail_memory(error, (size_t)problem->e->count * sizeof *reach2, "tables along the axes");
-    if (problem->thresholds != NULL) {
-        parallel_ranges((size_t)problem->e->count, find_reach, &(reaching){problem, reach2});
-        k->shape.reach2 = reach2;
-    }
-    ley_status status = tables_create(problem->e, &k->shape, &k->tables, error);
+    double *reach2 = NULL;
+    ley_status status = make_reach(problem, &reach2, error);
+    k->shape.reach2 = reach2;
+    if (status == LEY_OK)
+        status = tables_create(problem->e, &k->shape, &k->tables, error);
     k->shape.reach2 = k->tables.shape.reach2 = NULL;
     free(reach2);
     const double most = (double)INT32_MAX / (problem->derivatives + 1);

@@ -77,6 +77,9 @@ double separable_bytes(const separable_kernel *kernel, const separable_problem *
 /* Puts tables and coefficients there. The kernel's arena is set. */
 ley_status separable_kernel_load(separable_kernel *kernel, const separable_problem *problem, ley_error *error);
 
+/* The problem's coefficients, thresholds and passes are other ones now. */
+ley_status separable_kernel_renew(separable_kernel *kernel, ley_error *error);
+
 /* A slab's way through the kernel. */
 typedef struct separable_run {
     separable_kernel *kernel;

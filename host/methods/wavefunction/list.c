@@ -2,7 +2,6 @@
 
 #include "core/sizes.h"
 #include "error.h"
-#include "memory.h"
 #include "parallel.h"
 
 #include <math.h>
@@ -11,13 +10,21 @@
 /* Of a device's exponentials the kernel reaches this share, of Gaussians so many reach a point, and
  * each costs as much as so many more exponentials for its polynomials, of each orbital. */
 static const double share_of_rate = 0.3, share_of_gaussians = 0.3, polynomial_cost = 0.3;
-enum { COORDINATES = 6, NUMBER = sizeof(float) };
+enum { COORDINATES = 6 };
 
 void list_kernel_destroy(list_kernel *k)
 {
     arena_clear(&k->arena);
     kernel_destroy(&k->kernel);
+    stream_destroy(&k->stream);
+    basis_code_destroy(&k->code);
+    free(k->basis);
     *k = (list_kernel){.device = k->device};
+}
+
+static size_t number_bytes(const list_kernel *k)
+{
+    return k->spec.sum == LEY_SPEC_SUM_DOUBLE ? sizeof(double) : sizeof(float);
 }
 
 /* ---- Predictions ----------------------------------------------------------------------------- */
@@ -39,103 +46,97 @@ double list_point_s(const list_kernel *k, const list_problem *p)
     return blocks_of(k, p) * block_point_s(k, p);
 }
 
-int64_t list_point_bytes(const list_problem *p)
+int64_t list_point_bytes(const list_kernel *k, const list_problem *p)
 {
-    return (COORDINATES + p->values) * NUMBER;
+    return COORDINATES * (int64_t)sizeof(float) + p->values * (int64_t)number_bytes(k);
 }
 
 double list_bytes(const list_kernel *k, const list_problem *p)
 {
-    const double padded = (double)blocks_of(k, p) * k->spec.orbitals;
-    return padded * (p->e->coefficients + 1.0) * NUMBER + 10.0 * p->e->count * NUMBER;
+    const double each = k->spec.compiled ? 1 : 5; /* of a Gaussian beside its coefficients, with gaps */
+    return blocks_of(k, p) * (double)number_bytes(k) *
+           (k->spec.orbitals * (p->e->coefficients + 1.0) + each * p->e->count + 8.0 * p->e->centres);
 }
 
 /* ---- Its data -------------------------------------------------------------------------------- */
 
-typedef struct packing {
-    const list_problem *p;
-    float *centres, *lows; /* [count][4] */
-    int32_t *kinds;        /* [count][2] */
-} packing;
-
-static void pack(void *context, size_t first, size_t last)
+static stream_orbitals orbitals_of(const list_problem *p)
 {
-    const packing *to = context;
-    for (size_t i = first; i < last; i++) {
-        const list_problem *p = to->p;
-        const expansion_gaussian *g = &p->e->gaussians[i];
-        const int derivatives = p->laplacian ? 2 : p->gradient;
-        const double reach2 = expansion_reach2(p->e, g, p->coefficients, p->thresholds, p->orbitals, derivatives);
-        for (size_t axis = 0; axis < 3; axis++) {
-            to->centres[4 * i + axis] = (float)g->centre[axis];
-            to->lows[4 * i + axis] = (float)(g->centre[axis] - (double)to->centres[4 * i + axis]);
-        }
-        to->centres[4 * i + 3] = (float)(-g->exponent * M_LOG2E);
-        to->lows[4 * i + 3] = (float)fmin(reach2, 1e30);
-        to->kinds[2 * i] = g->l;
-        to->kinds[2 * i + 1] = g->first_coefficient;
-    }
+    return (stream_orbitals){p->coefficients, p->exact, p->thresholds, p->orbitals, p->laplacian ? 2 : p->gradient};
 }
 
-/* Blocks of orbitals, those of a block beside each other; the last one is filled up with zeros. */
-static void pack_orbitals(const list_kernel *k, float *coefficients, float *weights)
+static size_t part_bytes(const list_kernel *k)
+{
+    return (size_t)k->stream.vectors * (size_t)k->stream.blocks / k->parts * 4 * number_bytes(k);
+}
+
+/* A weight for each orbital of a whole number of blocks. */
+static size_t weight_count(const list_kernel *k)
+{
+    return (size_t)k->stream.blocks * (size_t)k->spec.orbitals;
+}
+
+static ley_status make_buffers(list_kernel *k, ley_error *error)
+{
+    const stream *s = &k->stream;
+    k->parts = k->spec.atoms == LEY_ATOMS_CONSTANT ? (size_t)s->blocks : 1;
+    k->basis = calloc(k->parts, sizeof *k->basis);
+    if (k->basis == NULL)
+        return ley_fail_memory(error, k->parts * sizeof *k->basis, "the orbitals");
+    ley_status status =
+        arena_upload(&k->arena, s->tiles, 2 * (size_t)s->tile_count * sizeof *s->tiles, &k->tiles, error);
+    if (status == LEY_OK)
+        status = arena_buffer(&k->arena, weight_count(k) * number_bytes(k), DEV_READ_ONLY, &k->weights, error);
+    for (size_t i = 0; i < k->parts && status == LEY_OK; i++)
+        status = arena_buffer(&k->arena, part_bytes(k), DEV_READ_ONLY, &k->basis[i], error);
+    return status;
+}
+
+/* The numbers of the stream and the weights, on their way to the device, until they are there. */
+static ley_status send(list_kernel *k, ley_error *error)
 {
     const list_problem *p = &k->problem;
-    const size_t at_once = (size_t)k->spec.orbitals, n = (size_t)p->e->coefficients;
-    for (size_t o = 0; o < (size_t)p->orbitals; o++) {
-        const size_t block = o / at_once, lane = o % at_once;
-        for (size_t i = 0; i < n; i++)
-            coefficients[(block * n + i) * at_once + lane] = p->coefficients[o * n + i];
-        weights[o] = p->weights != NULL ? (float)p->weights[o] : 0;
-    }
+    const bool is_double = k->shape.is_double;
+    void *weights = calloc(weight_count(k), number_bytes(k));
+    if (weights == NULL)
+        return ley_fail_memory(error, weight_count(k) * number_bytes(k), "the orbitals");
+    for (int32_t o = 0; o < p->orbitals && p->weights != NULL; o++)
+        if (is_double)
+            ((double *)weights)[o] = p->weights[o];
+        else
+            ((float *)weights)[o] = (float)p->weights[o];
+    command_sequence w = {.flight = NULL};
+    sequence_begin(&w, &k->flight, NULL);
+    sequence_write(&w, k->weights, 0, weights, weight_count(k) * number_bytes(k));
+    for (size_t i = 0; i < k->parts; i++)
+        sequence_write(&w, k->basis[i], 0, (const char *)k->stream.numbers + i * part_bytes(k), part_bytes(k));
+    const ley_status status = sequence_finish(&w, error);
+    sequence_end(&w);
+    free(weights);
+    return status;
 }
 
-static ley_status upload(list_kernel *k, const packing *packed, const float *coefficients, const float *weights,
-                         ley_error *error)
+ley_status list_kernel_renew(list_kernel *k, ley_error *error)
 {
-    const size_t n = (size_t)k->problem.e->count, padded = (size_t)k->blocks * (size_t)k->spec.orbitals;
-    ley_status status = arena_upload(&k->arena, packed->centres, 4 * n * NUMBER, &k->centres, error);
-    if (status == LEY_OK)
-        status = arena_upload(&k->arena, packed->lows, 4 * n * NUMBER, &k->lows, error);
-    if (status == LEY_OK)
-        status = arena_upload(&k->arena, packed->kinds, 2 * n * sizeof(int32_t), &k->kinds, error);
-    if (status == LEY_OK)
-        status = arena_upload(&k->arena, coefficients, padded * (size_t)k->problem.e->coefficients * NUMBER,
-                              &k->coefficients, error);
-    return status == LEY_OK ? arena_upload(&k->arena, weights, padded * NUMBER, &k->weights, error) : status;
+    const stream_orbitals orbitals = orbitals_of(&k->problem);
+    stream_fill(k->problem.e, &k->shape, &orbitals, &k->stream);
+    return send(k, error);
 }
 
 ley_status list_kernel_load(list_kernel *k, const list_problem *problem, ley_error *error)
 {
     k->arena.device = k->flight.device = k->device;
     k->problem = *problem;
-    k->blocks = blocks_of(k, problem);
-    const size_t n = (size_t)problem->e->count, padded = (size_t)k->blocks * (size_t)k->spec.orbitals;
-    if ((double)padded * problem->e->coefficients > INT32_MAX)
-        return ley_fail(error, LEY_ERROR_NO_DEVICE,
-                        "%d orbitals of %d coefficients are more than the kernel can number", problem->orbitals,
-                        problem->e->coefficients);
-    ley_status status = memory_check_one("the orbitals", list_bytes(k, problem), "fewer orbitals", error);
-    if (status != LEY_OK)
-        return status;
-    packing to = {.p = problem,
-                  .centres = calloc(n, 4 * NUMBER),
-                  .lows = calloc(n, 4 * NUMBER),
-                  .kinds = calloc(n, 2 * sizeof(int32_t))};
-    float *coefficients = calloc(padded * (size_t)problem->e->coefficients, NUMBER), *weights = calloc(padded, NUMBER);
-    if (to.centres == NULL || to.lows == NULL || to.kinds == NULL || coefficients == NULL || weights == NULL) {
-        status = ley_fail_memory(error, (size_t)list_bytes(k, problem), "the orbitals");
-    } else {
-        parallel_ranges(n, pack, &to);
-        pack_orbitals(k, coefficients, weights);
-        status = upload(k, &to, coefficients, weights, error);
-    }
-    free(to.centres);
-    free(to.lows);
-    free(to.kinds);
-    free(coefficients);
-    free(weights);
-    return status;
+    ley_status status = k->spec.compiled ? basis_code_create(problem->e, &k->code, error) : LEY_OK;
+    k->shape = (stream_shape){.at_once = k->spec.orbitals,
+                              .is_double = k->spec.sum == LEY_SPEC_SUM_DOUBLE,
+                              .tile = k->spec.atoms == LEY_ATOMS_LOCAL ? k->spec.tile : 0,
+                              .code = k->spec.compiled ? &k->code : NULL};
+    if (status == LEY_OK)
+        status = stream_create(problem->e, &k->shape, problem->orbitals, &k->stream, error);
+    if (status == LEY_OK)
+        status = make_buffers(k, error);
+    return status == LEY_OK ? list_kernel_renew(k, error) : status;
 }
 
 /* ---- Points ---------------------------------------------------------------------------------- */
@@ -148,13 +149,14 @@ static int64_t group_points(const list_kernel *k)
 ley_status list_run_create(list_run *run, list_kernel *k, int64_t most, ley_error *error)
 {
     const int64_t pitch = ley_round_up(most, group_points(k));
-    const size_t bytes = COORDINATES * (size_t)pitch * NUMBER;
+    const size_t bytes = COORDINATES * (size_t)pitch * sizeof(float);
     *run = (list_run){.kernel = k, .places = malloc(bytes)};
     if (run->places == NULL)
         return ley_fail_memory(error, bytes, "points");
     ley_status status = arena_buffer(&k->arena, bytes, DEV_READ_ONLY, &run->points, error);
-    return status == LEY_OK ? arena_results(&k->arena, k->problem.values * pitch * NUMBER, &run->values, error)
-                            : status;
+    return status == LEY_OK
+               ? arena_results(&k->arena, k->problem.values * pitch * (int64_t)number_bytes(k), &run->values, error)
+               : status;
 }
 
 void list_run_destroy(list_run *run)
@@ -200,18 +202,18 @@ static void launch_block(list_run *run, int32_t block)
     const list_problem *p = &k->problem;
     const int at_once = k->spec.orbitals;
     const int32_t first = block * at_once, left = p->orbitals - first;
-    const bool is_density = p->weights != NULL;
+    const bool is_density = p->weights != NULL, is_alone = k->parts > 1;
     const size_t groups[3] = {(size_t)(run->pitch / group_points(k)), 1, 1};
-    sequence_launch(&run->command_sequence, &k->kernel, groups,
-                    KERNEL_ARGUMENTS(gaussians, .gm_centres = {k->centres}, .gm_lows = {k->lows},
-                                     .gm_kinds = {k->kinds}, .n_gaussians = p->e->count, .gm_points = {run->points},
-                                     .pitch = (int32_t)run->pitch, .gm_coefficients = {k->coefficients},
-                                     .first = first * p->e->coefficients, .gm_weights = {k->weights},
-                                     .first_weight = first, .n_orbitals = left < at_once ? left : at_once,
-                                     .places = {is_density ? -1 : first, is_density ? 0 : -1, p->gradient ? 1 : -1,
-                                                p->laplacian ? p->values - 1 : -1},
-                                     .gm_values = {run->values.buffer}),
-                    (double)run->pitch * block_point_s(k, p));
+    sequence_launch(
+        &run->command_sequence, &k->kernel, groups,
+        KERNEL_ARGUMENTS(gaussians, .gm_basis = {k->basis[is_alone ? block : 0]}, .gm_tiles = {k->tiles},
+                         .n_tiles = k->stream.tile_count, .first = is_alone ? 0 : (int32_t)(block * k->stream.vectors),
+                         .gm_points = {run->points}, .pitch = (int32_t)run->pitch, .gm_weights = {k->weights},
+                         .first_weight = first, .n_orbitals = left < at_once ? left : at_once,
+                         .places = {is_density ? -1 : first, is_density ? 0 : -1, p->gradient ? 1 : -1,
+                                    p->laplacian ? p->values - 1 : -1},
+                         .gm_values = {run->values.buffer}),
+        (double)run->pitch * block_point_s(k, p));
 }
 
 ley_status list_run_begin(list_run *run, list_place *place, const void *context, int64_t count,
@@ -221,27 +223,33 @@ ley_status list_run_begin(list_run *run, list_place *place, const void *context,
     command_sequence *w = &run->command_sequence;
     run->count = count;
     run->pitch = ley_round_up(count, group_points(k));
-    const size_t bytes = (size_t)k->problem.values * (size_t)run->pitch * NUMBER;
+    const size_t bytes = (size_t)k->problem.values * (size_t)run->pitch * number_bytes(k);
     list_put_places(run->places, run->pitch, count, place, context);
     sequence_begin(w, &k->flight, cancelled);
-    sequence_write(w, run->points, 0, run->places, COORDINATES * (size_t)run->pitch * NUMBER);
+    sequence_write(w, run->points, 0, run->places, COORDINATES * (size_t)run->pitch * sizeof(float));
     if (k->problem.weights != NULL)
         sequence_fill(w, run->values.buffer, 0, 0, bytes);
     else
         sequence_poison(w, &run->values, bytes);
-    for (int32_t block = 0; block < k->blocks; block++)
+    for (int32_t block = 0; block < k->stream.blocks; block++)
         launch_block(run, block);
     sequence_read(w, run->values.buffer, 0, run->values.staging, bytes);
     return sequence_status(w, error);
 }
 
-ley_status list_run_finish(list_run *run, const float **values, ley_error *error)
+double list_run_value(const list_run *run, int64_t v, int64_t i)
+{
+    const void *values = run->values.staging->bytes;
+    const int64_t at = v * run->pitch + i;
+    return run->kernel->shape.is_double ? ((const double *)values)[at] : (double)((const float *)values)[at];
+}
+
+ley_status list_run_finish(list_run *run, ley_error *error)
 {
     const ley_status status = sequence_finish(&run->command_sequence, error);
-    *values = run->values.staging->bytes;
     for (int v = 0; status == LEY_OK && v < run->kernel->problem.values; v++)
         for (int64_t i = 0; i < run->count; i++)
-            if (!isfinite((*values)[v * run->pitch + i]))
+            if (!isfinite(list_run_value(run, v, i)))
                 return sequence_no_number(error);
     return status;
 }

@@ -55,16 +55,24 @@ ley_status ley_job_create_wavefunction(ley_engine *engine, const ley_wavefunctio
                       &(ley_target){.map = NULL}, run_options, job, error);
 }
 
+/* What is asked for, or else what the plan says of a device: kernels of different kinds share no
+ * job. */
+static const char *variant_of(const job_view *job)
+{
+    const char *variant = job->options->variant;
+    for (size_t i = 0; i < job->device_count && variant == NULL; i++)
+        variant = plan_word(job->plan, job->devices[i].info, "variant");
+    return variant;
+}
+
 static ley_status prepare(void *context, const job_view *job, ley_error *error)
 {
     wavefunction_task *task = context;
     task->job = job;
     for (size_t i = 0; i < task->values && task->request.maps != NULL; i++)
         if (!job->only_plans && !map_takes_values(task->maps[i]))
-            return ley_fail(error, LEY_ERROR_USAGE, "a map has no values: it is for forecasts");
-    if (job->options->sum != LEY_SUM_FLOAT)
-        return ley_fail(error, LEY_ERROR_USAGE, "orbitals are summed in floats");
-    return wavefunction_task_prepare(task, error);
+            return ley_fail(error, LEY_ERROR_USAGE, "the map has no values: it is for forecasts");
+    return wavefunction_task_prepare(task, (int)job->options->sum, variant_of(job), error);
 }
 
 static void release(void *context, bool is_kept)
@@ -78,6 +86,11 @@ static void host_needs(const void *context, job_needs *needs)
     const wavefunction_task *task = context;
     if (task->request.maps != NULL)
         job_needs_map(needs, &task->grid, task->maps[0], 1); /* the others are there already */
+}
+
+static ley_status renew(void *context, ley_error *error)
+{
+    return wavefunction_task_renew(context, error);
 }
 
 static int64_t count_planes(const void *context)
@@ -109,9 +122,19 @@ static double count_evaluations(const void *context)
 
 typedef struct order {
     const char *variant;
-    int powers, math;
-    bool is_listed, has_derivatives, is_single;
+    int powers;
+    bool is_listed;
+    list_wish list;
+    job_plan *plan;
 } order;
+
+static void end_wish(void *wish)
+{
+    order *o = wish;
+    list_wish_destroy(&o->list);
+    plan_destroy(o->plan);
+    free(o);
+}
 
 static ley_status make_wish(const void *context, const job_view *job, void **made, ley_error *error)
 {
@@ -121,20 +144,31 @@ static ley_status make_wish(const void *context, const job_view *job, void **mad
         return ley_fail_memory(error, sizeof *o, "the job");
     *o = (order){.variant = job->options->variant,
                  .powers = task->e.most_l + 1,
-                 .math = job->options->math,
                  .is_listed = task->is_listed,
-                 .has_derivatives = task->has_gradient || task->request.laplacian,
-                 .is_single = task->used_count == 1};
-    *made = o;
-    return LEY_OK;
+                 .list = {.math = (int)job->options->math,
+                          .sum = task->sum,
+                          .has_derivatives = task->has_gradient || task->request.laplacian,
+                          .is_single = task->used_count == 1}};
+    ley_status status = plan_copy(job->plan, &o->plan, error);
+    if (status == LEY_OK && task->is_listed)
+        status = list_wish_create(&task->e, variant_of(job), &o->list, error);
+    o->list.variant = task->is_many ? LIST_OF_MANY : o->variant;
+    if (status == LEY_OK)
+        *made = o;
+    else
+        end_wish(o);
+    return status;
 }
 
 static ley_status ready_list(dev *device, const order *o, kernel_notes *noted, wavefunction_state *s, ley_error *error)
 {
-    const ley_status status = list_kernel_create(device, o->has_derivatives, o->is_single, o->math, &s->list, error);
+    list_wish own = o->list;
+    own.variant = tuning_planned_variant(o->plan, device->info, own.variant);
+    own.planned = tuning_planned_for(o->plan, device->info, NULL);
+    const ley_status status = list_kernel_create(device, &own, &s->list, error);
     if (status != LEY_OK)
         return status;
-    noted->variant = "list";
+    noted->variant = s->list.variant;
     noted->exp = calibrate_exp_name(s->list.spec.exp);
     noted->from_cache = s->list.kernel.from_cache;
     kernel_options(&gaussians_kind, &s->list.spec, noted->specification, sizeof noted->specification);
@@ -151,7 +185,8 @@ static ley_status ready(dev *device, const void *wish, kernel_notes *noted, void
     s->is_listed = o->is_listed;
     if (o->is_listed)
         return ready_list(device, o, noted, s, error);
-    const ley_status status = separable_kernel_create(device, o->variant, o->powers, &s->kernel, error);
+    const char *variant = tuning_planned_variant(o->plan, device->info, o->variant);
+    const ley_status status = separable_kernel_create(device, variant, o->powers, &s->kernel, error);
     if (status != LEY_OK)
         return status;
     noted->variant = s->kernel.choice.variant;
@@ -185,7 +220,7 @@ static ley_status size_slabs(wavefunction_state *s, ley_error *error)
 static ley_status size_list_slabs(wavefunction_state *s, ley_error *error)
 {
     const wavefunction_task *task = s->task;
-    const double points = (double)plane_points(task), bytes = (double)list_point_bytes(&task->list) * points;
+    const double points = (double)plane_points(task), bytes = (double)list_point_bytes(&s->list, &task->list) * points;
     const slab_needs needs = {.pieces = task->grid.n[2],
                               .piece_s = points * list_point_s(&s->list, &task->list),
                               .piece_bytes = (int64_t)bytes,
@@ -224,6 +259,13 @@ static ley_status begin(void *context, const stage_place *place, void **state, l
     return status;
 }
 
+static ley_status renew_stage(void *context, const stage_place *place, void *state, ley_error *error)
+{
+    wavefunction_state *s = state;
+    (void)context, (void)place;
+    return s->is_listed ? list_kernel_renew(&s->list, error) : separable_kernel_renew(&s->kernel, error);
+}
+
 /* What does not depend on slabs, these, their kernels and their way back. */
 static ley_status forecast(void *context, const stage_place *place, void *state, device_forecast *f, ley_error *error)
 {
@@ -235,7 +277,7 @@ static ley_status forecast(void *context, const stage_place *place, void *state,
                  fixed = s->is_listed ? list_bytes(&s->list, &task->list) : separable_bytes(&s->kernel, &task->problem),
                  plane_s = s->is_listed ? points * list_point_s(&s->list, &task->list)
                                         : separable_plane_s(&s->kernel, &task->problem);
-    int64_t plane_bytes = list_point_bytes(&task->list) * plane_points(task);
+    int64_t plane_bytes = list_point_bytes(&s->list, &task->list) * plane_points(task);
     if (!s->is_listed) {
         const padded_slab layout = separable_layout(&s->kernel, &task->problem);
         padding_bytes(&layout, &plane_bytes);
@@ -354,26 +396,23 @@ static ley_status finish_planes(separable_run *run, const wavefunction_task *tas
 }
 
 /* A value of point i of a list. */
-static double list_value(const float *sums, const list_run *run, const wavefunction_task *task, size_t value, int64_t i)
+static double list_value(const list_run *run, const wavefunction_task *task, size_t value, int64_t i)
 {
     const size_t place = wavefunction_sum_place(task, value);
-    const float *at = sums + i;
-    const int64_t pitch = run->pitch;
-    return place < task->sums
-               ? at[(int64_t)place * pitch]
-               : reduced_gradient((double)at[0], (double)at[pitch], (double)at[2 * pitch], (double)at[3 * pitch]);
+    return place < task->sums ? list_run_value(run, (int64_t)place, i)
+                              : reduced_gradient(list_run_value(run, 0, i), list_run_value(run, 1, i),
+                                                 list_run_value(run, 2, i), list_run_value(run, 3, i));
 }
 
 /* Waits, and stores a slab's values, in planes of maps or among those of a list. */
 static ley_status finish_list(list_run *run, const wavefunction_task *task, slab piece, float *const *planes,
                               ley_error *error)
 {
-    const float *sums = NULL;
     const int64_t count = piece.count * plane_points(task);
-    const ley_status status = list_run_finish(run, &sums, error);
+    const ley_status status = list_run_finish(run, error);
     for (size_t v = 0; v < task->values && status == LEY_OK; v++)
         for (int64_t i = 0; i < count; i++) {
-            const double value = list_value(sums, run, task, v, i);
+            const double value = list_value(run, task, v, i);
             if (planes != NULL)
                 planes[wavefunction_sum_place(task, v)][i] = (float)value;
             else
@@ -461,7 +500,7 @@ static accuracy_limits limits(const void *context)
 {
     const wavefunction_task *task = context;
     return (accuracy_limits){
-        .tolerance = WAVEFUNCTION_PROMISE, .nothing = ACCURACY_NOTHING, .left_out = task->left_out};
+        .tolerance = wavefunction_task_promise(task), .nothing = ACCURACY_NOTHING, .left_out = task->left_out};
 }
 
 /* Values are numbered by quantity, then by point; slabs have some planes of each. */
@@ -486,9 +525,10 @@ static const stage stages[] = {{.name = "sum",
                                 .split = STAGE_SLABS,
                                 .count = count_planes,
                                 .wish = make_wish,
-                                .wish_destroy = free,
+                                .wish_destroy = end_wish,
                                 .ready = ready,
                                 .begin = begin,
+                                .renew = renew_stage,
                                 .forecast = forecast,
                                 .end = end,
                                 .slab_count = slab_count,
@@ -498,18 +538,33 @@ static const stage stages[] = {{.name = "sum",
 
 static uint64_t needs(const void *context, const ley_run_options *options)
 {
-    const wavefunction_task *task = context;
-    (void)options;
-    return task->is_listed ? CALIBRATE_EXPS : CALIBRATE_MULTIPLY_ADDS;
+    const bool is_fixed = options->math == LEY_MATH_STANDARD || options->sum == LEY_SUM_DOUBLE;
+    return !wavefunction_task_is_listed(context, (int)options->sum, options->variant) ? CALIBRATE_MULTIPLY_ADDS
+           : is_fixed                                                                 ? CALIBRATE_EXP(LEY_EXP_STANDARD)
+                                                                                      : CALIBRATE_EXPS;
 }
+
+/* ---- The variants ---------------------------------------------------------------------------- */
+
+/* Those of both kernels. */
+static const char *variant_at(size_t i)
+{
+    size_t own = 0;
+    while (separable_variant(own) != NULL)
+        own++;
+    return i < own ? separable_variant(i) : list_variant(i - own);
+}
+
+static const kernel_kind both_kinds = {.name = "wavefunction", .variant = variant_at};
 
 const method method_wavefunction = {
     .name = "wavefunction",
     .parameters = &wavefunction_parameters,
-    .kernel = &separable_kind,
+    .kernel = &both_kinds,
     .needs = needs,
     .prepare = prepare,
     .release = release,
+    .renew = renew,
     .host_needs = host_needs,
     .end = wavefunction_task_end,
     .stages = stages,
@@ -523,4 +578,6 @@ const method method_wavefunction = {
     .limits = limits,
     .point = point,
     .value = value,
+    .double_has_more_digits = true,
+    .has_exp = true,
 };

@@ -1,11 +1,14 @@
-/* Orbitals and densities as a method; and potentials as another one, of the same task. */
+/* Orbitals and densities as a method, and their benchmark; and potentials as another method, of the
+ * same task. */
 #ifndef LEY_WAVEFUNCTION_METHOD_H
 #define LEY_WAVEFUNCTION_METHOD_H
 
+#include "bench/bench.h"
 #include "methods/wavefunction/task.h"
 #include "schedule/method.h"
 
 extern const method method_wavefunction, method_esp;
+extern const bench_subject bench_orbital;
 
 /* The place of a point of a job's maps or list in bohr, counted from the first of a slab. */
 typedef struct slab_points {

@@ -82,8 +82,17 @@ static void fill(void *context, size_t first, size_t last)
             term[0] = g->first_row;
             term[1] = g->l - i + 1;
             term[2] = g->first_coefficient + expansion_place(g->l, i);
-            term[3] = planes_of(&f->t->shape, f->t->shape.reach2 != NULL ? f->t->shape.reach2[k] : INFINITY, g);
         }
+    }
+}
+
+void tables_set_reach(const expansion *e, const double *reach2, tables *t)
+{
+    for (int32_t k = 0; k < e->count; k++) {
+        const expansion_gaussian *g = &e->gaussians[k];
+        const int32_t planes = planes_of(&t->shape, reach2 != NULL ? reach2[k] : INFINITY, g);
+        for (int i = 0; i <= g->l; i++)
+            t->terms[4 * (g->first_row + i) + 3] = planes;
     }
 }
 
@@ -127,6 +136,7 @@ ley_status tables_create(const expansion *e, const tables_shape *shape, tables *
         return ley_fail_memory(error, (size_t)tables_bytes(e, shape), "tables along the axes");
     }
     parallel_ranges((size_t)e->count, fill, &(filling){e, t});
+    tables_set_reach(e, shape->reach2, t);
     return LEY_OK;
 }
 

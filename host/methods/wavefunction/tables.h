@@ -32,4 +32,7 @@ double tables_bytes(const expansion *e, const tables_shape *shape);
 ley_status tables_create(const expansion *e, const tables_shape *shape, tables *made, ley_error *error);
 void tables_destroy(tables *t);
 
+/* Which planes terms reach, by the square of each Gaussian's reach; NULL: all. */
+void tables_set_reach(const expansion *e, const double *reach2, tables *t);
+
 #endif

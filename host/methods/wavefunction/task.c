@@ -4,6 +4,7 @@
 #include "core/parameters.h"
 #include "core/units.h"
 #include "error.h"
+#include "methods/wavefunction/list_build.h"
 #include "parallel.h"
 #include "target/map.h"
 
@@ -11,10 +12,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Terms that are left out add up to no more than this share of an orbital's largest value; and
- * orbitals of one launch. */
-static const double left_out_share = 5e-7, rounded_share = 1e-14, most_occupation = 1000, usual_temperature_K = 298.15;
-enum { MOST_ORBITALS = 64, DENSITY_VALUE = 0 };
+/* Terms that are left out add up to no more than this share of an orbital's largest value, of
+ * floats and of doubles; what exponents are rounded by; and orbitals of one launch. */
+static const double left_out_share = 5e-7, left_out_share_of_doubles = 1e-13, rounded_share = 1e-14,
+                    most_occupation = 1000, usual_temperature_K = 298.15;
+enum { MOST_ORBITALS = 64, DENSITY_VALUE = 0, LEAST_MANY = 8 };
 
 /* ---- Options --------------------------------------------------------------------------------- */
 
@@ -101,13 +103,12 @@ static ley_status check_request(const ley_wavefunction *w, const ley_wavefunctio
 /* ---- The task -------------------------------------------------------------------------------- */
 
 /* All orbitals, or those of the request, with their own occupations or with those that it has. */
-static ley_status make_weights(wavefunction_task *t, ley_error *error)
+static ley_status weigh(wavefunction_task *t, ley_error *error)
 {
     const ley_wavefunction_request *r = &t->request;
     const int64_t n = t->wavefunction->arrays.orbitals, count = r->orbitals != NULL ? (int64_t)r->orbital_count : n;
-    t->weights = calloc((size_t)n, sizeof *t->weights);
-    ley_status status =
-        t->weights != NULL ? LEY_OK : ley_fail_memory(error, (size_t)n * sizeof *t->weights, "the density");
+    ley_status status = LEY_OK;
+    memset(t->weights, 0, (size_t)n * sizeof *t->weights);
     for (int64_t k = 0; k < count && status == LEY_OK; k++) {
         const int64_t i = r->orbitals != NULL ? r->orbitals[k] : k;
         double weight = 0;
@@ -118,6 +119,13 @@ static ley_status make_weights(wavefunction_task *t, ley_error *error)
         t->weights[i] += weight;
     }
     return status;
+}
+
+static ley_status make_weights(wavefunction_task *t, ley_error *error)
+{
+    const size_t n = (size_t)t->wavefunction->arrays.orbitals;
+    t->weights = malloc(n * sizeof *t->weights);
+    return t->weights != NULL ? weigh(t, error) : ley_fail_memory(error, n * sizeof *t->weights, "the density");
 }
 
 /* Its derivative as a judge numbers it. */
@@ -172,7 +180,6 @@ static ley_status fill(wavefunction_task *t, ley_error *error)
     t->grid = t->request.maps != NULL ? *ley_map_grid(t->maps[0]) : (ley_grid){.n = {1, 1, t->request.points}};
     t->has_gradient = t->request.gradient || t->request.reduced_gradient;
     t->sums = has_orbitals ? t->values : (size_t)(1 + 3 * t->has_gradient + t->request.laplacian);
-    t->is_listed = t->request.maps == NULL || !ley_grid_is_orthogonal(&t->grid);
     const ley_status status = has_orbitals ? LEY_OK : make_weights(t, error);
     name_quantities(t);
     return status == LEY_OK ? name_unit(t, error) : status;
@@ -230,12 +237,18 @@ static void fill_orbitals(void *context, size_t first, size_t last)
 {
     const wavefunction_task *t = context;
     for (size_t i = first; i < last; i++) {
-        expansion_fill(&t->e, t->used[i], t->coefficients + i * (size_t)t->e.coefficients);
+        const size_t at = i * (size_t)t->e.coefficients;
+        expansion_fill(&t->e, t->used[i], t->coefficients + at, t->exact != NULL ? t->exact + at : NULL);
         t->largest[i] = expansion_largest(t->wavefunction, t->used[i]);
     }
 }
 
 /* ---- Passes ---------------------------------------------------------------------------------- */
+
+static double share_of(const wavefunction_task *t)
+{
+    return t->sum == LEY_SPEC_SUM_DOUBLE ? left_out_share_of_doubles : left_out_share;
+}
 
 /* Which terms are left out: of all that an orbital has, each is so small that all of them
  * together do not matter. */
@@ -244,7 +257,7 @@ static double threshold_of(const wavefunction_task *t, int32_t first, int32_t co
     double least = INFINITY;
     for (int32_t i = first; i < first + count; i++)
         least = fmin(least, t->largest[i]);
-    return t->is_exact ? 0 : left_out_share * least / t->e.rows;
+    return t->is_exact ? 0 : share_of(t) * least / t->e.rows;
 }
 
 static void add_orbital_passes(wavefunction_task *t)
@@ -290,15 +303,15 @@ static void add_density_passes(wavefunction_task *t, int32_t i)
  * to nothing have fewer digits all the same: exponents are rounded by their size. */
 static void allow_left_out(wavefunction_task *t)
 {
-    const double share = t->is_exact ? rounded_share : left_out_share;
+    const double share = t->is_exact ? rounded_share : share_of(t);
     double density = 0;
     t->left_out = 0;
     for (int32_t i = 0; i < t->used_count && t->weights != NULL; i++)
         density += 2 * fabs(t->weights[t->used[i]]) * share * pow(t->largest[i], 2);
     for (size_t v = 0; v < t->values; v++) {
         const double value = t->weights != NULL ? density : share * t->largest[v];
-        t->quantities[v].least = value / WAVEFUNCTION_PROMISE;
-        t->quantities[v].promise = WAVEFUNCTION_PROMISE;
+        t->quantities[v].promise = wavefunction_task_promise(t);
+        t->quantities[v].least = value / t->quantities[v].promise;
         t->left_out = fmax(t->left_out, value);
     }
 }
@@ -307,6 +320,7 @@ static void make_list(wavefunction_task *t)
 {
     t->list = (list_problem){.e = &t->e,
                              .coefficients = t->coefficients,
+                             .exact = t->exact,
                              .weights = t->weights != NULL ? t->used_weights : NULL,
                              .thresholds = t->thresholds,
                              .orbitals = t->used_count,
@@ -339,13 +353,21 @@ static void make_passes(wavefunction_task *t)
     allow_left_out(t);
 }
 
-ley_status wavefunction_task_prepare(wavefunction_task *t, ley_error *error)
+bool wavefunction_task_is_listed(const wavefunction_task *t, int sum, const char *variant)
+{
+    return t->request.maps == NULL || !ley_grid_is_orthogonal(&t->grid) || sum != LEY_SPEC_SUM_FLOAT ||
+           (variant != NULL && list_has_variant(variant));
+}
+
+double wavefunction_task_promise(const wavefunction_task *t)
+{
+    return t->sum != LEY_SPEC_SUM_DOUBLE ? 1e-5 : t->request.maps != NULL ? 1e-6 : 1e-11;
+}
+
+static ley_status make_room(wavefunction_task *t, ley_error *error)
 {
     enum { MOST_PASSES = 7 }; /* of an orbital */
     const int64_t n = t->weights != NULL ? t->wavefunction->arrays.orbitals : (int64_t)t->values;
-    ley_status status = expansion_create(t->wavefunction, &t->e, error);
-    if (status != LEY_OK)
-        return status;
     t->used = calloc((size_t)n, sizeof *t->used);
     t->passes = calloc((size_t)n * MOST_PASSES, sizeof *t->passes);
     t->largest = calloc((size_t)n, sizeof *t->largest);
@@ -354,18 +376,70 @@ ley_status wavefunction_task_prepare(wavefunction_task *t, ley_error *error)
     t->used_count = 0;
     if (t->used != NULL)
         choose_orbitals(t);
-    const size_t bytes = (size_t)t->used_count * (size_t)t->e.coefficients * sizeof *t->coefficients;
-    t->coefficients = malloc(bytes + 1);
+    const size_t numbers = (size_t)t->used_count * (size_t)t->e.coefficients + 1;
+    const bool is_double = t->sum == LEY_SPEC_SUM_DOUBLE;
+    t->coefficients = malloc(numbers * sizeof *t->coefficients);
+    t->exact = is_double ? malloc(numbers * sizeof *t->exact) : NULL;
     if (t->used == NULL || t->passes == NULL || t->largest == NULL || t->coefficients == NULL ||
-        t->thresholds == NULL || t->used_weights == NULL)
-        return ley_fail_memory(error, bytes, "the orbitals");
-    if (t->used_count == 0)
-        return ley_fail(error, LEY_ERROR_INPUT,
-                        "no orbital of this density has electrons, so that it is 0 everywhere; with an "
-                        "occupation of 1 it is the orbital's square");
+        t->thresholds == NULL || t->used_weights == NULL || (is_double && t->exact == NULL))
+        return ley_fail_memory(error, numbers * sizeof(double), "the orbitals");
+    return LEY_OK;
+}
+
+/* All that follows from the coefficients. */
+static void fill_all(wavefunction_task *t)
+{
     parallel_ranges((size_t)t->used_count, fill_orbitals, t);
     make_passes(t);
     make_list(t);
+}
+
+/* Of points anywhere: whether so many orbitals are wanted that it pays to compute functions first,
+ * and the orbitals from these. */
+static bool takes_many(const wavefunction_task *t, const char *variant)
+{
+    int64_t count = t->weights == NULL ? (int64_t)t->values : 0;
+    for (int64_t i = 0; t->weights != NULL && i < t->wavefunction->arrays.orbitals; i++)
+        count += t->weights[i] != 0;
+    return t->is_listed && !t->has_gradient && !t->request.laplacian &&
+           (variant != NULL ? strcmp(variant, LIST_OF_MANY) == 0 : count >= LEAST_MANY);
+}
+
+ley_status wavefunction_task_prepare(wavefunction_task *t, int sum, const char *variant, ley_error *error)
+{
+    t->sum = sum;
+    t->is_listed = wavefunction_task_is_listed(t, sum, variant);
+    if (t->is_listed && variant != NULL && !list_has_variant(variant))
+        return ley_fail(error, LEY_ERROR_USAGE, "variant %s is for float sums on grids along x, y and z", variant);
+    t->is_many = takes_many(t, variant);
+    ley_status status = t->is_many ? expansion_create_contracted(t->wavefunction, &t->e, error)
+                                   : expansion_create(t->wavefunction, &t->e, error);
+    if (status == LEY_OK)
+        status = make_room(t, error);
+    if (status == LEY_OK && t->used_count == 0)
+        status = ley_fail(error, LEY_ERROR_INPUT,
+                          "no orbital of this density has electrons, so that it is 0 everywhere; with an "
+                          "occupation of 1 it is the orbital's square");
+    if (status == LEY_OK)
+        fill_all(t);
+    return status;
+}
+
+ley_status wavefunction_task_renew(wavefunction_task *t, ley_error *error)
+{
+    int64_t used = 0;
+    const ley_status status = t->weights != NULL ? weigh(t, error) : LEY_OK;
+    if (status != LEY_OK)
+        return status;
+    for (int64_t i = 0; t->weights != NULL && i < t->wavefunction->arrays.orbitals; i++) {
+        const bool is_used = t->weights[i] != 0;
+        if (is_used && (used == t->used_count || t->used[used] != i))
+            return ley_fail(error, LEY_ERROR_USAGE, "other orbitals have electrons now");
+        used += is_used;
+    }
+    if (t->weights != NULL && used != t->used_count)
+        return ley_fail(error, LEY_ERROR_USAGE, "other orbitals have electrons now");
+    fill_all(t);
     return LEY_OK;
 }
 
@@ -374,12 +448,14 @@ void wavefunction_task_release(wavefunction_task *t)
     expansion_destroy(&t->e);
     hermite_destroy(&t->charges);
     free(t->coefficients);
+    free(t->exact);
     free(t->largest);
     free(t->used);
     free(t->passes);
     free(t->thresholds);
     free(t->used_weights);
     t->coefficients = NULL;
+    t->exact = NULL;
     t->largest = NULL;
     t->used = NULL;
     t->passes = NULL;

@@ -8,10 +8,6 @@
 #include "methods/wavefunction/list.h"
 #include "schedule/stage.h"
 
-/* What is promised of the error at each point, relative to the sum of the magnitudes of all
- * functions there, to which a share of the largest value is added where terms are left out. */
-#define WAVEFUNCTION_PROMISE 1e-5
-
 /* A job's data: what is wanted, and the passes that make it. */
 typedef struct wavefunction_task {
     const ley_wavefunction *wavefunction;
@@ -22,8 +18,6 @@ typedef struct wavefunction_task {
     size_t values;                     /* that are stored; and of densities what kernels sum for these: */
     size_t sums;                       /* the density, its gradient unless nobody needs it, its Laplacian */
     bool has_gradient;                 /* among the sums */
-    bool is_listed;                    /* points of a list, or of an oblique grid: gaussians.cl;
-    else separable.cl */
     ley_grid grid;                     /* of maps; of a list one of so many planes of a point each
                                         */
     double *weights;                   /* [orbitals of the wavefunction]: in the density; or NULL */
@@ -31,8 +25,13 @@ typedef struct wavefunction_task {
 
     /* From prepare() to release(). */
     const job_view *job;
+    bool is_listed; /* points of a list or of an oblique grid, or by such a variant or sum: gaussians.cl; else
+                       separable.cl */
+    bool is_many;   /* of these many orbitals at once, from contracted functions */
+    int sum;        /* LEY_SPEC_SUM_... */
     expansion e;
     float *coefficients; /* [used][e.coefficients] */
+    double *exact;       /* the same, for sums of doubles; else NULL */
     double *largest;     /* [used]: magnitudes of orbitals */
     int64_t *used;       /* orbitals of the wavefunction that have a part in it */
     int32_t used_count;
@@ -54,12 +53,23 @@ ley_status wavefunction_task_create(const ley_wavefunction *wavefunction, const 
                                     ley_error *error);
 void wavefunction_task_end(void *task);
 
-/* Between these two all that kernels read is there. */
-ley_status wavefunction_task_prepare(wavefunction_task *task, ley_error *error);
+/* Between these two all that kernels read is there. sum: LEY_SPEC_SUM_...; variant: NULL, by the
+ * class of device. Errors: LEY_ERROR_USAGE where that variant is not for such points. */
+ley_status wavefunction_task_prepare(wavefunction_task *task, int sum, const char *variant, ley_error *error);
 void wavefunction_task_release(wavefunction_task *task);
 
 /* Where a value is among the sums; the reduced gradient, which is none of them, is behind the
  * last. */
 size_t wavefunction_sum_place(const wavefunction_task *task, size_t value);
+/* Whether gaussians.cl is to do it. */
+bool wavefunction_task_is_listed(const wavefunction_task *task, int sum, const char *variant);
+
+/* What is promised of the error at each point, relative to the sum of the magnitudes of all
+ * functions there, to which a share of the largest value is added where terms are left out. */
+double wavefunction_task_promise(const wavefunction_task *task);
+
+/* The wavefunction's coefficients, or occupations, are other ones now: what follows from them is
+ * made anew. LEY_ERROR_USAGE: not of the same orbitals, as others have electrons now. */
+ley_status wavefunction_task_renew(wavefunction_task *task, ley_error *error);
 
 #endif
