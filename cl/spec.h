@@ -67,7 +67,8 @@
 /* ions_bricks.cl. LEY_PERIODIC 1: what an ion adds is in a table. */
 #define LEY_IONS_BRICKS_KEYS(KEY) \
     LEY_DIALECT_KEYS(KEY) \
-    KEY(LEY_PERIODIC, periodic)
+    KEY(LEY_PERIODIC, periodic) \
+    KEY(LEY_SQUARE, square)
 
 /* exps.cl. */
 #define LEY_EXPS_KEYS(KEY) \

@@ -10,8 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Atoms of a piece, whose sums are added in their order whoever makes them. */
-enum { PIECE = 8192 };
+/* Atoms of a piece, whose sums are added in their order whoever makes them; and of one that is
+ * copied: to wake a thread takes as long as copying a fifth of it. */
+enum { PIECE = 8192, COPIED = 1 << 15 };
 
 /* Places beyond this have no digits left in floats. */
 static const float most_A = 1e6F;
@@ -74,7 +75,7 @@ static void pass_pieces(void *context, size_t first, size_t last)
 {
     passing *p = context;
     for (size_t i = first; i < last; i++) {
-        const size_t begin = i % p->pieces * PIECE, count = p->atoms - begin < PIECE ? p->atoms - begin : PIECE,
+        const size_t begin = i % p->pieces * COPIED, count = p->atoms - begin < COPIED ? p->atoms - begin : COPIED,
                      at = 3 * (i / p->pieces * p->atoms + begin);
         if (p->to != NULL)
             memcpy(p->to + at, p->from + at, 3 * count * sizeof *p->to);
@@ -88,7 +89,7 @@ static bool pass_frames(size_t atoms, size_t frames, const float *from, float *t
 {
     static const double alone_bytes = 1 << 20;
     passing p = {
-        .atoms = atoms, .pieces = (atoms + PIECE - 1) / PIECE, .from = from, .to = to, .is_looked_at = is_looked_at};
+        .atoms = atoms, .pieces = (atoms + COPIED - 1) / COPIED, .from = from, .to = to, .is_looked_at = is_looked_at};
     if (12.0 * (double)atoms * (double)frames <= alone_bytes)
         pass_pieces(&p, 0, frames * p.pieces);
     else
@@ -108,15 +109,23 @@ static ley_status name_atom(const ley_average *a, const float *position_A, ley_e
                     "xyz"[number % 3], isfinite(position_A[i]) ? "which is beyond 1e6 A" : "which is no number");
 }
 
-ley_status intake_check_cell(const ley_average *a, size_t frame, const double *cell_A, ley_error *error)
+ley_status intake_check_cells(const ley_average *a, size_t frames, const double *cell_A, ley_error *error)
 {
-    const double *c = cell_A + 9 * frame;
-    frame_place made;
-    if (place_make(c, (const int64_t[3]){1, 1, 1}, a->problem.origin, &made))
-        return LEY_OK;
-    return ley_fail(error, LEY_ERROR_INPUT,
-                    "frame %lld: the cell's vectors (%g, %g, %g), (%g, %g, %g), (%g, %g, %g) A span no volume",
-                    (long long)a->added + (long long)frame + 1, c[0], c[1], c[2], c[3], c[4], c[5], c[6], c[7], c[8]);
+    for (size_t f = 0; f < frames; f++) {
+        const double *c = cell_A + 9 * f;
+        frame_place made;
+        if (!place_make(c, (const int64_t[3]){1, 1, 1}, a->problem.origin, &made))
+            return ley_fail(error, LEY_ERROR_INPUT,
+                            "frame %lld: the cell's vectors (%g, %g, %g), (%g, %g, %g), (%g, %g, %g) A span no volume",
+                            (long long)a->added + (long long)f + 1, c[0], c[1], c[2], c[3], c[4], c[5], c[6], c[7],
+                            c[8]);
+    }
+    return LEY_OK;
+}
+
+ley_status intake_check(const ley_average *a, size_t frames, const float *position_A, ley_error *error)
+{
+    return pass_frames(a->problem.atoms, frames, position_A, NULL, true) ? LEY_OK : name_atom(a, position_A, error);
 }
 
 static void wave_of(const frame_place *p, double wave[4])
@@ -129,17 +138,6 @@ static void wave_of(const frame_place *p, double wave[4])
             wave[d] += m[i] * p->along[i][d];
         wave[3] += m[i] * p->first[i];
     }
-}
-
-ley_status intake_check(const ley_average *a, size_t frames, const float *position_A, const double *cell_A,
-                        ley_error *error)
-{
-    ley_status status = LEY_OK;
-    for (size_t f = 0; f < frames && status == LEY_OK; f++)
-        status = intake_check_cell(a, f, cell_A, error);
-    if (status == LEY_OK && position_A != NULL && !pass_frames(a->problem.atoms, frames, position_A, NULL, true))
-        status = name_atom(a, position_A, error);
-    return status;
 }
 
 ley_status intake_append(const ley_average *a, chunk *c, size_t frames, const float *position_A, const double *cell_A,

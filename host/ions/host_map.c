@@ -203,13 +203,15 @@ FOR_THIS_CPU static void add_effect(const ions_grid *g, const ions_effect *e, co
     const float m11 = (float)g->metric[1][1], m22 = (float)g->metric[2][2], m01 = (float)(2 * g->metric[0][1]),
                 m02 = (float)(2 * g->metric[0][2]), m12 = (float)(2 * g->metric[1][2]), charge = e->charge,
                 radius2 = e->radius2, x0 = at[0] - e->at[0];
+    const bool is_square = g->is_square;
     for (int row = 0; row < BRICK * BRICK; row++) {
         float *v = values + row * BRICK;
         const float y = at[1] + (float)(row % BRICK) - e->at[1], z = at[2] + (float)(row / BRICK) - e->at[2];
         const float across = m11 * y * y + m22 * z * z + m12 * y * z, along = m01 * y + m02 * z;
         for (int i = 0; i < BRICK; i++) {
             const float x = x0 + (float)i, d2 = x * x + along * x + across;
-            const float sum = v[i] + charge * (1.0f / sqrtf(d2 > 0.25f ? d2 : 0.25f));
+            const float bounded = d2 > 0.25f ? d2 : 0.25f,
+                        sum = v[i] + charge * (1.0f / (is_square ? bounded : sqrtf(bounded)));
             v[i] = d2 < radius2 ? NAN : sum;
         }
     }
