@@ -10,9 +10,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Atoms of a piece, whose sums are added in their order whoever makes them; and of one that is
- * copied: to wake a thread takes as long as copying a fifth of it. */
-enum { PIECE = 8192, COPIED = 1 << 15 };
+/* Atoms of a piece, whose sums are added in their order whoever makes them. Numbers of one that is
+ * copied, of which a fifth takes as long as to wake a thread; and so many at a time, which a cache
+ * holds. */
+enum { PIECE = 8192, COPIED = 3 << 15, LOOKED_AT = 1 << 12 };
 
 /* Places beyond this have no digits left in floats. */
 static const float most_A = 1e6F;
@@ -26,35 +27,48 @@ FOR_THIS_CPU static bool are_good(const float *value, size_t count)
     return bad == 0;
 }
 
-/* The sums of q cos and -q sin of 2 pi turns, by series about the nearest quarter turn. */
+enum { LANES = 16 };
+
+/* Adds q cos and -q sin of 2 pi turns: turns are doubles, and what is left of them beside whole ones
+ * floats, of whose half angles the series are; to 1e-7. */
+static inline __attribute__((always_inline)) void add_lanes(const float *position_A, const double *charge_e,
+                                                            const double wave[4], double cosines[LANES],
+                                                            double sines[LANES])
+{
+    float half[LANES], q[LANES];
+    for (int l = 0; l < LANES; l++) {
+        const double turns = wave[0] * (double)position_A[3 * l] + wave[1] * (double)position_A[3 * l + 1] +
+                             wave[2] * (double)position_A[3 * l + 2] + wave[3];
+        /* Adding and taking away 1.5 2^52 rounds to integers. */
+        half[l] = (float)(M_PI * (turns - ((turns + 0x1.8p52) - 0x1.8p52)));
+        q[l] = (float)charge_e[l];
+    }
+    for (int l = 0; l < LANES; l++) {
+        const float x = half[l], v = x * x;
+        const float sine =
+            x * (1 + v * (-1.0f / 6 +
+                          v * (1.0f / 120 + v * (-1.0f / 5040 + v * (1.0f / 362880 + v * (-1.0f / 39916800))))));
+        const float cosine =
+            1 + v * (-1.0f / 2 +
+                     v * (1.0f / 24 +
+                          v * (-1.0f / 720 + v * (1.0f / 40320 + v * (-1.0f / 3628800 + v * (1.0f / 479001600.0f))))));
+        cosines[l] += (double)(q[l] * (1 - 2 * sine * sine));
+        sines[l] -= (double)(q[l] * (2 * sine * cosine));
+    }
+}
+
 FOR_THIS_CPU static void add_turns(const float *position_A, const double *charge_e, const double wave[4], size_t count,
                                    double sum[2])
 {
-    double cosines[8] = {0}, sines[8] = {0};
-    for (size_t first = 0; first < count; first += 8)
-        for (size_t l = 0; l < 8; l++) {
-            const size_t i = first + l < count ? first + l : count - 1;
-            const double q = first + l < count ? charge_e[i] : 0;
-            const double turns = wave[0] * (double)position_A[3 * i] + wave[1] * (double)position_A[3 * i + 1] +
-                                 wave[2] * (double)position_A[3 * i + 2] + wave[3];
-            /* Adding and taking away 1.5 2^52 rounds to integers. */
-            const double half = 2 * turns, whole = (half + 0x1.8p52) - 0x1.8p52, u = (half - whole) * M_PI,
-                         pair = (whole / 2 + 0x1.8p52) - 0x1.8p52, is_odd = whole - 2 * pair,
-                         sign = 1 - 2 * is_odd * is_odd, s = u * u;
-            /* To 1e-10 and 1e-9. */
-            const double cosine =
-                1 + s * (-1.0 / 2 +
-                         s * (1.0 / 24 +
-                              s * (-1.0 / 720 + s * (1.0 / 40320 + s * (-1.0 / 3628800 +
-                                                                        s * (1.0 / 479001600 - s / 87178291200.0))))));
-            const double sine =
-                u * (1 + s * (-1.0 / 6 +
-                              s * (1.0 / 120 +
-                                   s * (-1.0 / 5040 + s * (1.0 / 362880 + s * (-1.0 / 39916800 + s / 6227020800.0))))));
-            cosines[l] += q * sign * cosine;
-            sines[l] -= q * sign * sine;
-        }
-    for (int l = 0; l < 8; l++) {
+    double cosines[LANES] = {0}, sines[LANES] = {0}, last_e[LANES] = {0};
+    float last_A[3 * LANES] = {0};
+    const size_t whole = count / LANES * LANES, rest = count - whole;
+    for (size_t i = 0; i < whole; i += LANES)
+        add_lanes(position_A + 3 * i, charge_e + i, wave, cosines, sines);
+    memcpy(last_A, position_A + 3 * whole, 3 * rest * sizeof *last_A);
+    memcpy(last_e, charge_e + whole, rest * sizeof *last_e);
+    add_lanes(last_A, last_e, wave, cosines, sines);
+    for (int l = 0; l < LANES; l++) {
         sum[0] += cosines[l];
         sum[1] += sines[l];
     }
@@ -62,38 +76,41 @@ FOR_THIS_CPU static void add_turns(const float *position_A, const double *charge
 
 /* ---- Frames in pieces ------------------------------------------------------------------------ */
 
-/* Frames that follow each other, looked at, or copied, or both. */
+/* Numbers that follow each other, looked at, or copied, or both. */
 typedef struct passing {
-    size_t atoms, pieces; /* of a frame */
+    size_t count;
     const float *from;
     float *to; /* NULL: nowhere */
     bool is_looked_at;
     atomic_bool is_bad;
 } passing;
 
-static void pass_pieces(void *context, size_t first, size_t last)
+static void pass_numbers(void *context, size_t first, size_t last)
 {
     passing *p = context;
-    for (size_t i = first; i < last; i++) {
-        const size_t begin = i % p->pieces * COPIED, count = p->atoms - begin < COPIED ? p->atoms - begin : COPIED,
-                     at = 3 * (i / p->pieces * p->atoms + begin);
+    const size_t end = last * COPIED < p->count ? last * COPIED : p->count;
+    bool are_all_good = true;
+    for (size_t at = first * COPIED; at < end; at += LOOKED_AT) {
+        const size_t count = end - at < LOOKED_AT ? end - at : LOOKED_AT;
+        if (p->is_looked_at)
+            are_all_good = are_good(p->from + at, count) && are_all_good;
         if (p->to != NULL)
-            memcpy(p->to + at, p->from + at, 3 * count * sizeof *p->to);
-        if (p->is_looked_at && !are_good(p->from + at, 3 * count))
-            atomic_store(&p->is_bad, true);
+            memcpy(p->to + at, p->from + at, count * sizeof *p->to);
     }
+    if (!are_all_good)
+        atomic_store(&p->is_bad, true);
 }
 
 /* False: a number is not good. Threads are woken for what takes longer than that. */
 static bool pass_frames(size_t atoms, size_t frames, const float *from, float *to, bool is_looked_at)
 {
-    static const double alone_bytes = 1 << 20;
-    passing p = {
-        .atoms = atoms, .pieces = (atoms + COPIED - 1) / COPIED, .from = from, .to = to, .is_looked_at = is_looked_at};
-    if (12.0 * (double)atoms * (double)frames <= alone_bytes)
-        pass_pieces(&p, 0, frames * p.pieces);
+    static const size_t alone_bytes = 1 << 20;
+    passing p = {.count = 3 * atoms * frames, .from = from, .to = to, .is_looked_at = is_looked_at};
+    const size_t pieces = (p.count + COPIED - 1) / COPIED;
+    if (p.count * sizeof *from <= alone_bytes)
+        pass_numbers(&p, 0, pieces);
     else
-        parallel_ranges(frames * p.pieces, pass_pieces, &p);
+        parallel_ranges(pieces, pass_numbers, &p);
     return !atomic_load(&p.is_bad);
 }
 
