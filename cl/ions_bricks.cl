@@ -2,7 +2,8 @@
  *
  *     phi(r) += charge / |r - r_ion|,  not-a-number where |r - r_ion|^2 < radius^2
  *
- * or, where LEY_SQUARE, charge / |r - r_ion|^2, for some effects of ions, distances in steps along x. Not-a-numbers stay so.
+ * or, where LEY_SQUARE, charge / |r - r_ion|^2, for some effects of ions, distances in steps along
+ * x. Not-a-numbers stay so.
  *
  * gm_work     bricks: number, the first effect, the first behind the last, the record
  * first_work  of this launch

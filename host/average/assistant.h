@@ -3,7 +3,7 @@
 #ifndef LEY_AVERAGE_ASSISTANT_H
 #define LEY_AVERAGE_ASSISTANT_H
 
-#include "average/device_part.h"
+#include "average/part.h"
 
 /* Not zero: there is no thread. */
 int assistant_start(ley_average *a);

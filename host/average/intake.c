@@ -29,8 +29,8 @@ FOR_THIS_CPU static bool are_good(const float *value, size_t count)
 
 enum { LANES = 16 };
 
-/* Adds q cos and -q sin of 2 pi turns: turns are doubles, and what is left of them beside whole ones
- * floats, of whose half angles the series are; to 1e-7. */
+/* Adds q cos and -q sin of 2 pi turns, to 1e-7. Turns are doubles; what is left of them beside
+ * whole ones are floats, of whose half angles the series are. */
 static inline __attribute__((always_inline)) void add_lanes(const float *position_A, const double *charge_e,
                                                             const double wave[4], double cosines[LANES],
                                                             double sines[LANES])

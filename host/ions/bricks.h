@@ -61,7 +61,7 @@ typedef struct ions_effect {
     float unused[3];
 } ions_effect;
 
-/* A brick to be brought up to date: effects [first, last) are added to it; where its record goes. */
+/* A brick to be brought up to date: effects [first, last) are added to it; its record's place. */
 typedef struct ions_work {
     int32_t brick, first, last, record;
 } ions_work;

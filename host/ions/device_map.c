@@ -231,8 +231,8 @@ static ley_status mask(ions_map *map, const ions_spheres *spheres, ley_error *er
     return status;
 }
 
-/* All effects up to `count` are on the device then, or those that are there already, and behind them
- * the bricks: what is new, by one copy. *first: of the bricks, as kernels count them. */
+/* All effects up to `count`, or those that are there already, are on the device then, and behind
+ * them the bricks: what is new goes by one copy. *first: of the bricks, as kernels count them. */
 static ley_status send_list(device_map *m, const ions_effect *effects, size_t count, size_t n, const ions_work *work,
                             int32_t *first, ley_error *error)
 {

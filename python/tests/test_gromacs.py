@@ -16,9 +16,11 @@ import pytest
 import leyden
 
 MDAnalysis = pytest.importorskip("MDAnalysis")
+pytestmark = pytest.mark.extra
 
-WATERS, FRAMES, SLICES, BOX = 700, 20, 240, (30.0, 30.0, 60.0)
+WATERS, FRAMES, BOX = 700, 20, (30.0, 30.0, 60.0)
 SIGMA = 1.0
+FINE, USUAL = 2399, 239  # slices: no position with two digits is where one ends
 
 TOPOLOGY = f"""[ defaults ]
 1 2 yes 0.5 0.5
@@ -66,6 +68,8 @@ def make_frames(folder):
                 writer.write(universe.atoms)
         universe.atoms.write(str(folder / "start.gro"))
     (folder / "run.top").write_text(TOPOLOGY, encoding="ascii")
+    numbers = "\n".join(map(str, range(1, 3 * WATERS + 1)))
+    (folder / "index.ndx").write_text(f"[ water ]\n{numbers}\n", encoding="ascii")
     (folder / "run.mdp").write_text("cutoff-scheme = Verlet\nnsteps = 0\n", encoding="ascii")
     gmx(folder, "grompp", "-f", "run.mdp", "-c", "start.gro", "-p", "run.top", "-o", "run.tpr", "-maxwarn", "20")
 
@@ -98,7 +102,7 @@ def integral(values, width):
 
 def twice(charge):
     """V/A and V, of the charges in slices in e/A^3."""
-    width = BOX[2] / SLICES
+    width = BOX[2] / len(charge)
     field = integral(charge, width) * ELEMENTARY / (EPSILON_0 * 1e-10)
     return field, -integral(field, width)
 
@@ -110,82 +114,78 @@ def from_first_slice(profile):
 
 
 def smoothed(charge):
-    k = 2 * np.pi * np.fft.rfftfreq(SLICES, BOX[2] / SLICES)
-    return np.fft.irfft(np.fft.rfft(charge) * np.exp(-(SIGMA * k) ** 2 / 2), SLICES)
+    k = 2 * np.pi * np.fft.rfftfreq(len(charge), BOX[2] / len(charge))
+    return np.fft.irfft(np.fft.rfft(charge) * np.exp(-(SIGMA * k) ** 2 / 2), len(charge))
 
 
-class Compared:
-    """The same frames by all of them, as shares of a root mean square."""
+class Slices:
+    """What `gmx potential` finds with so many slices, and leyden in their middles."""
 
-    def __init__(self, folder):
-        make_frames(folder)
-        gmx(folder, "potential", "-f", "run.xtc", "-s", "run.tpr", "-d", "Z", "-sl", str(SLICES), "-o", "potential.xvg",
-            "-oc", "charge.xvg", "-of", "field.xvg", stdin="0\n")
-        self.universe = MDAnalysis.Universe(str(folder / "run.tpr"), str(folder / "run.xtc"))
-        self.charge, self.field, self.potential = (columns(folder / f"{name}.xvg")[1]
-                                                   for name in ("charge", "field", "potential"))
-        self.charge, self.field = self.charge / 1000, self.field / 10  # of nm to A
-        self.dims = (30, 30, 2 * SLICES)
-        self.average = leyden.average(self.universe, profile="z", boundary="one-side", smooth=SIGMA, tol=1e-5,
-                                      dims=self.dims, units="V", engine="cpu")
+    def __init__(self, folder, universe, count):
+        gmx(folder, "potential", "-f", "run.xtc", "-s", "run.tpr", "-n", "index.ndx", "-d", "Z", "-sl", str(count),
+            "-o", "potential.xvg", "-oc", "charge.xvg", "-of", "field.xvg", stdin="0\n")
+        self.universe, self.count = universe, count
+        charge, field, self.potential = (columns(folder / f"{name}.xvg")[1] for name in ("charge", "field", "potential"))
+        self.charge, self.field = charge / 1000, field / 10  # of nm to A
+        average = leyden.average(universe, profile="z", boundary="one-side", smooth=SIGMA, tol=1e-5, dims=(30, 30, 2 * count),
+                                 units="V", engine="cpu")
+        self.leyden_field, self.leyden_potential = from_first_slice(average.profiles["z"])
 
     def counted(self):
-        """Charges in slices, counted here: (SLICES,), e/A^3."""
-        count = np.zeros(SLICES)
+        """Charges in slices, counted here, e/A^3."""
+        count = np.zeros(self.count)
         for frame in self.universe.trajectory:
             z = frame.positions[:, 2].astype(float) % BOX[2]
-            count += np.bincount((z / BOX[2] * SLICES).astype(int) % SLICES, self.universe.atoms.charges, SLICES)
-        return count / (FRAMES * BOX[0] * BOX[1] * BOX[2] / SLICES)
+            count += np.bincount((z / BOX[2] * self.count).astype(int), self.universe.atoms.charges, self.count)
+        return count / (FRAMES * BOX[0] * BOX[1] * BOX[2] / self.count)
 
     def of_mdanalysis(self):
         """The charge density by LinearDensity, e/A^3."""
         from MDAnalysis.analysis.lineardensity import LinearDensity
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            found = LinearDensity(self.universe.atoms, binsize=BOX[2] / SLICES).run().results.z.charge_density
-        return found / (1 / 0.602214076)  # of e mol/cm^3
+            found = LinearDensity(self.universe.atoms, binsize=BOX[2] / (self.count + 0.01)).run().results.z.charge_density
+        return found * 0.602214076  # of e mol/cm^3
 
-    def of_pmepot(self):
-        """Plane means of PMEPot's map and, at the same points, of the exact profile; V."""
-        options = {"smooth": 2.0 ** 0.5 / 0.5, "dims": (30, 30, 60), "units": "V", "profile": "z", "engine": "cpu"}
-        exact = leyden.average(self.universe, **options).profiles["z"].potential
-        rough = leyden.average(self.universe, convention="pmepot", **options).profiles["z"].potential
-        return rough, exact
+
+def universe_of(folder):
+    make_frames(folder)
+    return MDAnalysis.Universe(str(folder / "run.tpr"), str(folder / "run.xtc"))
 
 
 @pytest.fixture(scope="module")
-def compared(tmp_path_factory):
+def fine(tmp_path_factory):
     if shutil.which("gmx") is None:
         pytest.skip("gmx is not installed")
-    return Compared(tmp_path_factory.mktemp("gmx"))
+    folder = tmp_path_factory.mktemp("gmx")
+    return Slices(folder, universe_of(folder), FINE)
 
 
-def test_its_slices_are_counted_charges(compared):
-    assert off(compared.charge, compared.counted()) < 1e-3
-    field, potential = twice(compared.charge)
-    assert off(compared.field, field) < 1e-4 and off(compared.potential, potential) < 1e-4
+def test_its_slices_are_counted_charges(fine):
+    assert off(fine.charge, fine.counted()) < 1e-5
+    field, potential = twice(fine.charge)
+    assert off(fine.field, field) < 1e-4 and off(fine.potential, potential) < 1e-4
 
 
-def test_profile_is_its_integral_of_smoothed_charges(compared):
-    field, potential = from_first_slice(compared.average.profiles["z"])
-    smooth_field, smooth_potential = twice(smoothed(compared.charge))
-    assert off(smooth_potential, potential) < 2e-3 and off(smooth_field, field) < 1e-2
-    assert off(compared.potential, potential) < 2e-2  # without smoothing, which long waves do not see
+def test_profile_is_its_integral_of_smoothed_charges(fine):
+    field, potential = twice(smoothed(fine.charge))
+    assert off(potential, fine.leyden_potential) < 2e-3 and off(field, fine.leyden_field) < 1e-2
+    assert off(fine.potential, fine.leyden_potential) < 2e-2  # long waves are the same without smoothing
 
 
 def main():
-    with tempfile.TemporaryDirectory() as folder:
-        c = Compared(Path(folder))
-        potential = from_first_slice(c.average.profiles["z"])[1]
-        mdanalysis = twice(c.of_mdanalysis())[1]
-        rows = [("leyden, `boundary=\"one-side\"`", np.ptp(potential), 0.0),
-                ("`gmx potential`", np.ptp(c.potential), off(c.potential, potential)),
-                ("`gmx potential`, its charges smoothed by the same Gaussian", np.ptp(twice(smoothed(c.charge))[1]),
-                 off(twice(smoothed(c.charge))[1], potential)),
-                ("MDAnalysis's `LinearDensity`, integrated twice", np.ptp(mdanalysis), off(mdanalysis, potential))]
-        print("| | highest less lowest potential, V | RMS difference from leyden's |\n|---|---|---|")
-        for name, height, difference in rows:
-            print(f"| {name} | {height:.4f} | {100 * difference:.2g} % |")
+    print("| | slices of | highest less lowest potential, V | RMS difference from leyden's |\n|---|---|---|---|")
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        universe = universe_of(folder)
+        for count in USUAL, FINE:
+            s = Slices(folder, universe, count)
+            rows = [("`gmx potential`", s.potential), ("the same, of charges smoothed as leyden's", twice(smoothed(s.charge))[1]),
+                    ("`LinearDensity`, integrated twice", twice(s.of_mdanalysis())[1]),
+                    ("leyden, `boundary=\"one-side\"`", s.leyden_potential)]
+            for what, potential in rows:
+                print(f"| {what} | {BOX[2] / count:.3f} Å | {np.ptp(potential):.3f} | "
+                      f"{100 * off(potential, s.leyden_potential):.2g} % |")
 
 
 if __name__ == "__main__":
