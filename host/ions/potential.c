@@ -4,6 +4,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 static void look_at_cancel(void *context, const ley_progress *progress)
 {
