@@ -141,6 +141,18 @@ static void test_remarks(void **state)
     cli_write_text("half.pqr", "ATOM 1 C LIG 1 0 0 0 0.5 1.7\n");
     cli_run(0, NULL, "a charge of +0.5000 e is no whole number",
             "ions half.pqr -o out/h.pqr --ion CL,-1,1 --spacing 2 --device host");
+    /* A model's number comes before its atoms; half of an ion's charge may be left; of equals the
+     * first named comes first. */
+    cli_write_text("model.pqr",
+                   "MODEL 1\nATOM 1 C LIG 1 0 0 0 -1 1.7\nENDMDL\nMODEL 2\nATOM 1 C LIG 1 9 0 0 3 1.7\nENDMDL\n");
+    cli_run(0, "ions: none", "no ion is needed",
+            "ions model.pqr -o out/m.pqr --ion CA --neutralise --spacing 2 --device host");
+    cli_run(0, NULL, NULL,
+            "ions model.pqr -o out/o.pqr --ions-only --ion K,1,1 --ion NA,1,1 --spacing 2 --device host");
+    char *order = cli_read("out/o.pqr", NULL);
+    assert_true(strstr(order, "NA") != NULL && strstr(order, " K ") != NULL &&
+                strstr(order, " K ") < strstr(order, "NA"));
+    free(order);
     cli_write_text("none.pqr", "ATOM 1 C LIG 1 0 0 0 0.5 1.7\nATOM 2 C LIG 1 2 0 0 -0.5 1.7\n");
     cli_run(0, "ions: none", "no ion is needed",
             "ions none.pqr -o out/n.pqr --ion CL --ion NA --neutralise --spacing 2 --device host");
