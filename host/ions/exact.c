@@ -194,8 +194,8 @@ static inline __attribute__((always_inline)) double reciprocal_root(double x)
 
 /* Charges [first, last), whole vectors of them; lane by lane, so that the order is the same on any
  * processor. */
-FOR_THIS_CPU static void add_charges(const places *p, bool is_square, size_t first, size_t last, const double at[3],
-                                     exact_value *to)
+static inline __attribute__((always_inline)) void add_terms(const places *p, bool is_square, size_t first, size_t last,
+                                                            const double at[3], exact_value *to)
 {
     double sum[LANES] = {0}, absolute[LANES] = {0}, nearest[LANES];
     const double *x = p->x, *y = p->y, *z = p->z, *q = p->q;
@@ -215,6 +215,15 @@ FOR_THIS_CPU static void add_charges(const places *p, bool is_square, size_t fir
         to->absolute += absolute[k];
         to->nearest_A2 = nearest[k] < to->nearest_A2 ? nearest[k] : to->nearest_A2;
     }
+}
+
+FOR_THIS_CPU static void add_charges(const places *p, bool is_square, size_t first, size_t last, const double at[3],
+                                     exact_value *to)
+{
+    if (is_square)
+        add_terms(p, true, first, last, at, to);
+    else
+        add_terms(p, false, first, last, at, to);
 }
 
 typedef struct batch {

@@ -198,12 +198,12 @@ typedef struct updating {
 } updating;
 
 /* One effect upon a brick whose first node is at `at`, in open space. */
-FOR_THIS_CPU static void add_effect(const ions_grid *g, const ions_effect *e, const float at[3], float *values)
+static inline __attribute__((always_inline)) void add_terms(const ions_grid *g, bool is_square, const ions_effect *e,
+                                                            const float at[3], float *values)
 {
     const float m11 = (float)g->metric[1][1], m22 = (float)g->metric[2][2], m01 = (float)(2 * g->metric[0][1]),
                 m02 = (float)(2 * g->metric[0][2]), m12 = (float)(2 * g->metric[1][2]), charge = e->charge,
                 radius2 = e->radius2, x0 = at[0] - e->at[0];
-    const bool is_square = g->is_square;
     for (int row = 0; row < BRICK * BRICK; row++) {
         float *v = values + row * BRICK;
         const float y = at[1] + (float)(row % BRICK) - e->at[1], z = at[2] + (float)(row / BRICK) - e->at[2];
@@ -215,6 +215,14 @@ FOR_THIS_CPU static void add_effect(const ions_grid *g, const ions_effect *e, co
             v[i] = d2 < radius2 ? NAN : sum;
         }
     }
+}
+
+FOR_THIS_CPU static void add_effect(const ions_grid *g, const ions_effect *e, const float at[3], float *values)
+{
+    if (g->is_square)
+        add_terms(g, true, e, at, values);
+    else
+        add_terms(g, false, e, at, values);
 }
 
 /* The same in a periodic cell: of images the table has the potential. */
