@@ -2,9 +2,10 @@
  *
  *     phi(r) += charge / |r - r_ion|,  not-a-number where |r - r_ion|^2 < radius^2
  *
- * for some effects of ions, distances in steps along x. Not-a-numbers stay so.
+ * or, where LEY_SQUARE, charge / |r - r_ion|^2, for some effects of ions, distances in steps along
+ * x. Not-a-numbers stay so.
  *
- * gm_work     bricks: number, the first effect, the first behind the last, -
+ * gm_work     bricks: number, the first effect, the first behind the last, the record
  * first_work  of this launch
  * gm_effects  two vectors each: x, y, z in nodes, charge; radius^2, -
  * grid        nodes along x, y and z
@@ -18,7 +19,7 @@
  *             where there is none
  *
  * Global size: a work-group for each brick. */
-#if !defined(LEY_PERIODIC)
+#if !defined(LEY_PERIODIC) || !defined(LEY_SQUARE)
 #error "the specification is incomplete: see LEY_IONS_BRICKS_KEYS in spec.h"
 #endif
 #include "dialect.h"
@@ -42,6 +43,13 @@ LEY_FN float of_images(LEY_GLOBAL const float *gm_table, int4 grid, int x, int y
 }
 #endif
 
+/* Of 1 / |r - r_ion|. */
+#if LEY_SQUARE
+#define TERM(root) ((root) * (root))
+#else
+#define TERM(root) (root)
+#endif
+
 /* Least and largest value of some nodes, the first nodes that have them, the values next to these,
  * how many there are. */
 typedef struct {
@@ -58,8 +66,7 @@ typedef struct {
 LEY_KERNEL_OF(LEY_WIDTH == 1 ? LEY_BRICK * LEY_BRICK : 1, 1, 1)
 ions_bricks(LEY_PARAMETERS(LEY_IONS_BRICKS_ARGUMENTS))
 {
-    const int place = first_work + (int)LEY_GROUP_ID(0);
-    const int4 work = gm_work[place];
+    const int4 work = gm_work[first_work + (int)LEY_GROUP_ID(0)];
     const int4 first = LEY_INT4(work.x % bricks.x * LEY_BRICK, work.x / bricks.x % bricks.y * LEY_BRICK,
                                 work.x / (bricks.x * bricks.y) * LEY_BRICK, 0);
     LEY_GLOBAL float *gm_values = gm_phi + (size_t)work.x * NODES;
@@ -73,7 +80,7 @@ ions_bricks(LEY_PARAMETERS(LEY_IONS_BRICKS_ARGUMENTS))
     if (LEY_LOCAL_ID(0) == 0)
 #endif
     {
-        gm_records[2 * place] = LEY_FLOAT4(e.least, e.most, e.count, 0);
-        gm_records[2 * place + 1] = LEY_FLOAT4((float)e.at_least, (float)e.at_most, e.next_least, e.next_most);
+        gm_records[2 * work.w] = LEY_FLOAT4(e.least, e.most, e.count, 0);
+        gm_records[2 * work.w + 1] = LEY_FLOAT4((float)e.at_least, (float)e.at_most, e.next_least, e.next_most);
     }
 }

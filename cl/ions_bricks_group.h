@@ -42,7 +42,7 @@ LEY_FN void add_effect(float *values, int x, int y, int z, float4 effect, float 
             change = effect.w *
                      of_images(gm_table, grid, x - (int)effect.x, y - (int)effect.y, z + k - (int)effect.z);
 #else
-        const float change = effect.w * ley_unscaled_root(d2 > 0.25f ? d2 : 0.25f);
+        const float root = ley_unscaled_root(d2 > 0.25f ? d2 : 0.25f), change = effect.w * TERM(root);
 #endif
         values[k] = d2 < radius2 ? NOTHING : values[k] + change;
     }

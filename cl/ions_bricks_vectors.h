@@ -44,7 +44,7 @@ LEY_FN extremes update(int4 work, int4 first, LEY_GLOBAL const float4 *gm_effect
                 change = effect.w *
                          of_ways(gm_table, grid, x - (int)effect.x, y - (int)effect.y, z - (int)effect.z);
 #else
-            const real change = effect.w * ley_unscaled_root(fmax(d2, (real)0.25f));
+            const real root = ley_unscaled_root(fmax(d2, (real)0.25f)), change = effect.w * TERM(root);
 #endif
             value = select(value + change, (real)NOTHING, isless(d2, (real)gm_effects[2 * i + 1].x));
         }

@@ -64,10 +64,11 @@
 /* ions_*.cl: nodes of a brick along each axis. */
 #define LEY_BRICK 16
 
-/* ions_bricks.cl. LEY_PERIODIC 1: what an ion adds is in a table. */
+/* ions_bricks.cl. LEY_PERIODIC 1: what an ion adds is in a table; LEY_SQUARE 1: it adds q / r^2. */
 #define LEY_IONS_BRICKS_KEYS(KEY) \
     LEY_DIALECT_KEYS(KEY) \
-    KEY(LEY_PERIODIC, periodic)
+    KEY(LEY_PERIODIC, periodic) \
+    KEY(LEY_SQUARE, square)
 
 /* exps.cl. */
 #define LEY_EXPS_KEYS(KEY) \

@@ -61,6 +61,8 @@ typedef struct ley_ions_options {
     const volatile bool *cancel; /* ends it soon after it becomes true (LEY_CANCELLED); or NULL */
     void (*progress)(void *context, int64_t placed, int64_t wanted); /* by one thread at a time; or NULL */
     void *progress_context;
+    bool distance_dielectric; /* the permittivity of a pair is its distance in A, and phi = C sum q / r^2; in open
+                                 space alone */
 } ley_ions_options;
 
 /* 6 A from the solute, 10 A between ions, no species. */

@@ -183,9 +183,10 @@ typedef struct dev_backend {
     ley_status (*write)(dev *device, dev_buffer *buffer, size_t offset, const void *bytes, size_t size,
                         ley_error *error);
 
-    /* Starts a copy to the device from the first bytes of staging, at `from`, in the launch lane.
-     * They must stay as they are until the event has ended; on failure, until the staging is
-     * destroyed. */
+    /* Starts a copy to the device from bytes of staging, at `from`, in the launch lane. They must
+     * stay as they are until the event has ended; on failure, until the device is closed. Staging
+     * may be another device's, or describe memory that no driver knows, which is slower and must
+     * stay for ever where the device is lost. */
     ley_status (*send)(dev *device, dev_buffer *buffer, size_t offset, const dev_staging *staging, size_t from,
                        size_t size, dev_event **done, ley_error *error);
 

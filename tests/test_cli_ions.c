@@ -76,6 +76,28 @@ static void test_waters(void **state)
             "which 2 were placed",
             "ions row.pqr -o out/x.pqr --ion CL,-1,3 --replace-waters --device host");
     cli_run(2, NULL, "no residue is a water", "ions ion.pqr -o out/x.pqr --ion CL,-1,3 --replace-waters --device host");
+    /* One of them at 6 A is too near; the other one takes its charge with it. */
+    cli_write_text("edge.pqr", "ATOM 1 C LIG 1 0 0 0 1 1.7\nATOM 2 O HOH 2 6 0 0 -0.8 1.5\n"
+                               "ATOM 3 O HOH 3 0 6.01 0 -0.8 1.5\nATOM 4 H HOH 3 0 7 0 0.3 1\n");
+    cli_run(0,
+            "waters: 2, 1 of them more than 6 A from the solute, 1 replaced\nions: 1 CL\n"
+            "charge: -0.3 e before, -0.8 e with the ions",
+            "no whole number", "ions edge.pqr -o out/e.pqr --ion CL,-1,1 --replace-waters --device host");
+}
+
+/* A cell by its lengths and angles, and by its vectors. */
+static void test_oblique_cells(void **state)
+{
+    write_molecule();
+    cli_run(
+        0, "placing", NULL,
+        "ions row.pqr -o out/six.pqr --ion CL,-1,2 --spacing 2 --periodic xyz --cell 60,60,60,90,90,60 --device host");
+    cli_run(0, "placing", NULL,
+            "ions row.pqr -o out/nine.pqr --ion CL,-1,2 --spacing 2 --periodic xyz --cell "
+            "60,0,0,30,51.96152422706632,0,0,0,60 --device host");
+    char *six = cli_read("out/six.pqr", NULL);
+    assert_in_file("out/nine.pqr", six, true);
+    free(six);
 }
 
 static void test_refuses(void **state)
@@ -100,6 +122,9 @@ static void test_refuses(void **state)
         {"ions row.pqr -o out/a.pqr --ion CL,-1,3 --cell 30,30,30", 1, "--cell needs --periodic"},
         {"ions row.pqr -o out/a.pqr --ion CL,-1,3 --periodic xyz", 1, "--periodic needs --cell"},
         {"ions row.pqr -o out/a.pqr --ion CL,-1,3 --periodic xyz --cell 60,60,60 --padding 5", 1, "exclude each other"},
+        {"ions row.pqr -o out/a.pqr --ion CL,-1,3 --periodic xyz --cell 60,60,60,90,90", 1, "--cell takes 3 numbers"},
+        {"ions row.pqr -o out/a.pqr --ion CL,-1,3 --periodic xyz --cell 60,60,60 --distance-dielectric", 1,
+         "open space"},
         {"ions row.pqr -o out/a.pqr --ion CL,-1,3 --replace-waters --spacing 1", 1, "there is no grid"},
         {"ions row.pqr -o out/a.pqr --ion CL,-1,3 --spacing 1,2,1", 1, "three different numbers need --dims"},
         {"ions - -o out/a.pqr --ion CL,-1,3", 1, "standard input is read once"},
@@ -116,6 +141,18 @@ static void test_remarks(void **state)
     cli_write_text("half.pqr", "ATOM 1 C LIG 1 0 0 0 0.5 1.7\n");
     cli_run(0, NULL, "a charge of +0.5000 e is no whole number",
             "ions half.pqr -o out/h.pqr --ion CL,-1,1 --spacing 2 --device host");
+    /* A model's number comes before its atoms; half of an ion's charge may be left; of equals the
+     * first named comes first. */
+    cli_write_text("model.pqr",
+                   "MODEL 1\nATOM 1 C LIG 1 0 0 0 -1 1.7\nENDMDL\nMODEL 2\nATOM 1 C LIG 1 9 0 0 3 1.7\nENDMDL\n");
+    cli_run(0, "ions: none", "no ion is needed",
+            "ions model.pqr -o out/m.pqr --ion CA --neutralise --spacing 2 --device host");
+    cli_run(0, NULL, NULL,
+            "ions model.pqr -o out/o.pqr --ions-only --ion K,1,1 --ion NA,1,1 --spacing 2 --device host");
+    char *order = cli_read("out/o.pqr", NULL);
+    assert_true(strstr(order, "NA") != NULL && strstr(order, " K ") != NULL &&
+                strstr(order, " K ") < strstr(order, "NA"));
+    free(order);
     cli_write_text("none.pqr", "ATOM 1 C LIG 1 0 0 0 0.5 1.7\nATOM 2 C LIG 1 2 0 0 -0.5 1.7\n");
     cli_run(0, "ions: none", "no ion is needed",
             "ions none.pqr -o out/n.pqr --ion CL --ion NA --neutralise --spacing 2 --device host");
@@ -164,5 +201,5 @@ static void test_faulty_devices(void **state)
 int main(void)
 {
     return RUN_GROUP(SUPPORT_GROUP(.each = cli_empty, .begin = cli_prepare), test_files, test_outputs, test_waters,
-                     test_refuses, test_remarks, test_faulty_devices);
+                     test_oblique_cells, test_refuses, test_remarks, test_faulty_devices);
 }

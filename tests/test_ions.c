@@ -11,6 +11,7 @@ typedef struct brute {
     ley_grid grid;
     double *phi;
     bool *is_out;
+    double power; /* of r: -1, or -2 */
 } brute;
 
 static const double kcal = 332.06371;
@@ -27,9 +28,11 @@ static void node_at(const ley_grid *g, int64_t i, int64_t node[3])
     node[2] = i / (g->n[0] * g->n[1]);
 }
 
-static brute brute_begin(const ley_atoms *atoms, const ley_grid *grid, double from_A)
+static brute brute_begin(const ley_atoms *atoms, const ley_grid *grid, const ley_ions_options *o)
 {
-    brute b = {*grid, calloc((size_t)nodes_of(grid), sizeof(double)), calloc((size_t)nodes_of(grid), sizeof(bool))};
+    const double from_A = o->from_solute_A;
+    brute b = {*grid, calloc((size_t)nodes_of(grid), sizeof(double)), calloc((size_t)nodes_of(grid), sizeof(bool)),
+               o->distance_dielectric ? -2 : -1};
     for (int64_t i = 0; i < nodes_of(grid); i++) {
         int64_t node[3];
         node_at(grid, i, node);
@@ -40,7 +43,7 @@ static brute brute_begin(const ley_atoms *atoms, const ley_grid *grid, double fr
                               (ley_atoms_positions_A(atoms)[3 * j + (size_t)axis] - grid->origin_A[axis]),
                           2);
             b.is_out[i] = b.is_out[i] || d2 <= from_A * from_A;
-            b.phi[i] += ley_atoms_charges_e(atoms)[j] / sqrt(d2 > 1e-12 ? d2 : 1e-12);
+            b.phi[i] += ley_atoms_charges_e(atoms)[j] * pow(d2 > 1e-12 ? d2 : 1e-12, b.power / 2);
         }
     }
     return b;
@@ -73,7 +76,7 @@ static int64_t brute_place(brute *b, double charge_e, double between_A, double *
         for (int axis = 0; axis < 3; axis++)
             d2 += pow((double)(node[axis] - ion[axis]) * (b->grid.step_A[axis][axis] / h_A), 2);
         b->is_out[i] = b->is_out[i] || d2 < steps * steps;
-        b->phi[i] += d2 > 0 ? charge_e / (h_A * sqrt(d2)) : 0;
+        b->phi[i] += d2 > 0 ? charge_e * pow(h_A * sqrt(d2), b->power) : 0;
     }
     return best;
 }
@@ -100,7 +103,7 @@ static ley_request request_of(double spacing_A, double padding_A)
 static void compare(const ley_ions *ions, const ley_atoms *atoms, const ley_ions_options *o)
 {
     const ley_ions_report *how = ley_ions_how(ions);
-    brute b = brute_begin(atoms, &how->grid, o->from_solute_A);
+    brute b = brute_begin(atoms, &how->grid, o);
     for (int64_t i = 0; i < ley_ions_count(ions); i++) {
         const ley_placed_ion *ion = ley_ions_get(ions, i);
         double energy = 0;
@@ -147,6 +150,35 @@ static void test_same_nodes_as_brute_force(void **state)
         ley_ions_destroy(ions);
         ley_atoms_destroy(atoms);
     }
+}
+
+/* Potentials of q / r^2, whatever the steps are; a permittivity divides energies. */
+static void test_distance_dielectric(void **state)
+{
+    ley_error error = {0};
+    ley_atoms *atoms = molecule(130, 7);
+    for (int i = 0; i < 2; i++) {
+        ley_request request = request_of(i == 0 ? 1 : 0.75, 10);
+        ley_ions_options o = options_of(salt, 2);
+        ley_ions *ions;
+        o.placing = where;
+        o.between_A = 5;
+        o.distance_dielectric = true;
+        request.potential.units = LEY_UNITS_KCAL_MOL_E;
+        request.potential.dielectric = 4;
+        assert_ok(ley_ions_place(engine, atoms, &request, &o, &ions, &error));
+        compare(ions, atoms, &o);
+        assert_true(fabs(ley_ions_get(ions, 3)->energy / ley_ions_get(ions, 3)->energy_kcal_mol - 0.25) < 1e-12);
+        ley_ions_destroy(ions);
+        for (int axis = 0; axis < 3; axis++) {
+            request.potential.periodic[axis] = true;
+            request.potential.cell_A[axis][axis] = 60;
+        }
+        assert_int_equal(ley_ions_place(engine, atoms, &request, &o, &ions, &error), LEY_ERROR_USAGE);
+        assert_non_null(strstr(error.message, "open space"));
+        ley_error_clear(&error);
+    }
+    ley_atoms_destroy(atoms);
 }
 
 /* Steps that differ from axis to axis. */
@@ -373,76 +405,79 @@ static void test_cancel(void **state)
 
 /* ---- Grids ----------------------------------------------------------------------------------- */
 
-/* The sums of periodic cells again, image by image: of a neutral cell in shells of whole cells,
- * with what the dipole of each does: too slow to converge for much. By Ewald's sum. */
-static double ewald(const double way[3], double edge_A)
-{
-    const double beta = 5 / edge_A, pi = acos(-1), volume = edge_A * edge_A * edge_A;
-    double sum = -pi / (beta * beta * volume);
-    for (int i = -2; i <= 2; i++)
-        for (int j = -2; j <= 2; j++)
-            for (int k = -2; k <= 2; k++) {
-                const double d =
-                    sqrt(pow(way[0] + i * edge_A, 2) + pow(way[1] + j * edge_A, 2) + pow(way[2] + k * edge_A, 2));
-                sum += d > 0 ? erfc(beta * d) / d : 0;
-            }
-    for (int i = -10; i <= 10; i++)
-        for (int j = -10; j <= 10; j++)
-            for (int k = -10; k <= 10; k++) {
-                const double k2 = pow(2 * pi / edge_A, 2) * (i * i + j * j + k * k);
-                if (k2 > 0)
-                    sum += 4 * pi / (volume * k2) * exp(-k2 / (4 * beta * beta)) *
-                           cos(2 * pi / edge_A * (i * way[0] + j * way[1] + k * way[2]));
-            }
-    return sum;
-}
+/* The sums of periodic cells again, by Ewald's sum. */
+typedef const double (*vectors)[3];
 
-static double nearest2(const double way[3], double edge_A)
+static double ewald(const double way[3], vectors v)
 {
-    double sum = 0;
-    for (int axis = 0; axis < 3; axis++) {
-        const double d = way[axis] - edge_A * rint(way[axis] / edge_A);
-        sum += d * d;
+    const double beta = 5.0 / 24, pi = acos(-1);
+    double sum = 0, volume = 0, dual[3][3];
+    for (int i = 0; i < 3; i++)
+        for (int d = 0; d < 3; d++)
+            dual[i][d] = v[(i + 1) % 3][(d + 1) % 3] * v[(i + 2) % 3][(d + 2) % 3] -
+                         v[(i + 1) % 3][(d + 2) % 3] * v[(i + 2) % 3][(d + 1) % 3];
+    for (int d = 0; d < 3; d++)
+        volume += v[0][d] * dual[0][d];
+    for (int n = 0; n < 21 * 21 * 21; n++) {
+        const int m[3] = {n % 21 - 10, n / 21 % 21 - 10, n / 441 - 10};
+        double k2 = 0, phase = 0, d2 = 0;
+        for (int d = 0; d < 3; d++) {
+            double k = 0, r = way[d];
+            for (int i = 0; i < 3; i++) {
+                k += 2 * pi / volume * m[i] * dual[i][d];
+                r += m[i] * v[i][d];
+            }
+            k2 += k * k;
+            phase += k * way[d];
+            d2 += r * r;
+        }
+        if (k2 == 0)
+            sum -= pi / (beta * beta * volume);
+        else if (k2 < 132 * beta * beta)
+            sum += 4 * pi / (volume * k2) * exp(-k2 / (4 * beta * beta)) * cos(phase);
+        if (d2 > 0 && abs(m[0]) <= 2 && abs(m[1]) <= 2 && abs(m[2]) <= 2)
+            sum += erfc(beta * sqrt(d2)) / sqrt(d2);
     }
     return sum;
 }
 
-static void test_periodic_cell(void **state)
+static double nearest2(const double way[3], vectors v)
 {
-    enum { N = 12 };
-    static const double edge_A = 24;
-    static const ley_ion_species few[] = {{"NA", 1, 0, 2}, {"CL", -1, 0, 2}};
-    ley_error error = {0};
-    ley_atoms *atoms = support_atoms(12, 1, 9, 21);
-    ley_request request = support_default_request();
-    ley_ions_options o = options_of(few, 2);
-    ley_ions *ions;
-    o.placing = where;
-    o.from_solute_A = 4;
-    request.grid.given = LEY_GIVEN_N;
-    for (int axis = 0; axis < 3; axis++) {
-        request.potential.periodic[axis] = true;
-        request.potential.cell_A[axis][axis] = edge_A;
-        request.grid.n[axis] = N;
+    double least = INFINITY;
+    for (int n = 0; n < 125; n++) {
+        double d2 = 0;
+        for (int d = 0; d < 3; d++)
+            d2 += pow(way[d] + (n % 5 - 2) * v[0][d] + (n / 5 % 5 - 2) * v[1][d] + (n / 25 - 2) * v[2][d], 2);
+        least = fmin(least, d2);
     }
-    assert_ok(ley_ions_place(engine, atoms, &request, &o, &ions, &error));
-    assert_int_equal(ley_ions_count(ions), 4);
-    assert_true((strcmp(ley_ions_how(ions)->device, "host") == 0) == (where == LEY_PLACE_HOST));
-    assert_true(fabs(ley_ions_how(ions)->volume_A3 - edge_A * edge_A * edge_A) < 1e-6);
+    return least;
+}
+
+enum { N = 12 };
+
+static void way_to(int i, vectors v, const double from_A[3], double way[3])
+{
+    for (int d = 0; d < 3; d++)
+        way[d] = (i % N * v[0][d] + i / N % N * v[1][d] + i / (N * N) * v[2][d]) / N - from_A[d];
+}
+
+static void compare_in_cell(const ley_ions *ions, const ley_atoms *atoms, vectors v)
+{
     static double phi[N * N * N];
     static bool is_out[N * N * N];
+    double way[3];
     for (int i = 0; i < N * N * N; i++) {
-        const double at[3] = {2 * (i % N), 2 * (i / N % N), 2 * (i / N / N)};
         phi[i] = is_out[i] = 0;
         for (size_t j = 0; j < ley_atoms_count(atoms); j++) {
-            double way[3];
-            for (int axis = 0; axis < 3; axis++)
-                way[axis] = at[axis] - ley_atoms_positions_A(atoms)[3 * j + (size_t)axis];
-            is_out[i] = is_out[i] || nearest2(way, edge_A) <= 16;
-            phi[i] += is_out[i] ? 0 : ley_atoms_charges_e(atoms)[j] * ewald(way, edge_A);
+            way_to(i, v, ley_atoms_positions_A(atoms) + 3 * j, way);
+            is_out[i] = is_out[i] || nearest2(way, v) <= 16;
+        }
+        for (size_t j = 0; j < ley_atoms_count(atoms) && !is_out[i]; j++) {
+            way_to(i, v, ley_atoms_positions_A(atoms) + 3 * j, way);
+            phi[i] += ley_atoms_charges_e(atoms)[j] * ewald(way, v);
         }
     }
-    for (int64_t k = 0; k < 4; k++) {
+    for (int64_t k = 0; k < ley_ions_count(ions); k++) {
         const ley_placed_ion *ion = ley_ions_get(ions, k);
         int best = -1;
         for (int i = 0; i < N * N * N; i++)
@@ -452,13 +487,40 @@ static void test_periodic_cell(void **state)
         assert_true(fabs(ion->energy_kcal_mol - kcal * ion->charge_e * phi[best]) <
                     1e-5 * fabs(ion->energy_kcal_mol) + 1e-7);
         for (int i = 0; i < N * N * N; i++) {
-            const double way[3] = {2 * (i % N) - ion->position_A[0], 2 * (i / N % N) - ion->position_A[1],
-                                   2 * (i / N / N) - ion->position_A[2]};
-            is_out[i] = is_out[i] || nearest2(way, edge_A) < 100 - 1e-9;
-            phi[i] += is_out[i] ? 0 : ion->charge_e * ewald(way, edge_A);
+            way_to(i, v, ion->position_A, way);
+            is_out[i] = is_out[i] || nearest2(way, v) < 100 - 1e-9;
+            phi[i] += is_out[i] ? 0 : ion->charge_e * ewald(way, v);
         }
     }
-    ley_ions_destroy(ions);
+}
+
+static void test_periodic_cell(void **state)
+{
+    static const double cells_A[][3][3] = {{{24, 0, 0}, {0, 24, 0}, {0, 0, 24}},
+                                           {{24, 0, 0}, {7, 23, 0}, {-5, 6, 22.5}}};
+    static const ley_ion_species few[] = {{"NA", 1, 0, 2}, {"CL", -1, 0, 2}};
+    ley_error error = {0};
+    ley_atoms *atoms = support_atoms(12, 1, 9, 21);
+    ley_ions_options o = options_of(few, 2);
+    o.placing = where;
+    o.from_solute_A = 4;
+    for (int c = 0; c < 2; c++) {
+        ley_request request = support_default_request();
+        ley_ions *ions;
+        request.grid.given = LEY_GIVEN_N;
+        for (int axis = 0; axis < 3; axis++) {
+            request.potential.periodic[axis] = true;
+            memcpy(request.potential.cell_A[axis], cells_A[c][axis], sizeof cells_A[c][axis]);
+            request.grid.n[axis] = N;
+        }
+        assert_ok(ley_ions_place(engine, atoms, &request, &o, &ions, &error));
+        assert_int_equal(ley_ions_count(ions), 4);
+        assert_true((strcmp(ley_ions_how(ions)->device, "host") == 0) == (where == LEY_PLACE_HOST));
+        assert_true(fabs(ley_ions_how(ions)->volume_A3 - cells_A[c][0][0] * cells_A[c][1][1] * cells_A[c][2][2]) <
+                    1e-6);
+        compare_in_cell(ions, atoms, cells_A[c]);
+        ley_ions_destroy(ions);
+    }
     ley_atoms_destroy(atoms);
 }
 
@@ -482,13 +544,14 @@ static int run_on_device(const char *selector, const ley_device_info *info)
 {
     where = LEY_PLACE_DEVICE;
     return RUN_ON_DEVICE("ions", &engine, test_all_kernels, test_wrong_delta, test_same_nodes_as_brute_force,
-                         test_other_grids, test_nodes_do_not_depend_on_the_potential, test_ties, test_nearly_equal,
-                         test_many_bricks, test_no_charges, test_no_room, test_cancel, test_periodic_cell);
+                         test_distance_dielectric, test_other_grids, test_nodes_do_not_depend_on_the_potential,
+                         test_ties, test_nearly_equal, test_many_bricks, test_no_charges, test_no_room, test_cancel,
+                         test_periodic_cell);
 }
 
 int main(void)
 {
-    const int failed = RUN_TESTS(test_same_nodes_as_brute_force, test_other_grids,
+    const int failed = RUN_TESTS(test_same_nodes_as_brute_force, test_distance_dielectric, test_other_grids,
                                  test_nodes_do_not_depend_on_the_potential, test_ties, test_nearly_equal,
                                  test_many_bricks, test_no_charges, test_no_room, test_cancel, test_periodic_cell);
     return failed + support_on_each_device(run_on_device);

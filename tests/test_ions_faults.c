@@ -65,7 +65,8 @@ static const fault faults[] = {
     {"ions_nodes", "brick / bricks.x % bricks.y", "brick / bricks.x % bricks.x"},
     {"ions_nodes", "number > numbers.y", "number >= numbers.y"},
     {"ions_nodes", "place < numbers.z", "place < numbers.z - 1"},
-    {"ions_bricks", "first_work + (int)LEY_GROUP_ID(0)", "(int)LEY_GROUP_ID(0)"},
+    {"ions_nodes", "place < numbers.z", "place <= numbers.z"},
+    {"ions_bricks", "first_work + (int)LEY_GROUP_ID(0)", "first_work + (int)LEY_GROUP_ID(0) / 2"},
     {"ions_mask", "rest >= 0 &&", "rest >= 0 && first_atom + (int)LEY_GROUP_ID(0) < 40 &&"},
     {"ions_nodes", "if (!(factor * value <= limit))", "if (!(factor * value <= limit) || at % 2 == brick % 2)"},
 };

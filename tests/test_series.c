@@ -395,7 +395,9 @@ static void test_meshes(void **state)
     assert_ok(ley_series_run(series, &frames, &error));
     frames = frames_of(&mesh, 0, FRAMES, false);
     assert_ok(ley_series_run(other, &frames, &error));
-    assert_string_equal(ley_series_report_of(other).method, "mesh");
+    const ley_series_report report = ley_series_report_of(other);
+    assert_string_equal(report.method, "mesh");
+    assert_true(report.potential_error > 0 && report.potential_error <= 1e-5);
     for (int f = 0; f < FRAMES; f++)
         for (int i = 0; i < POINTS; i++) {
             off += pow(p.potential[f][i] - mesh.potential[f][i], 2);
@@ -430,8 +432,42 @@ static void test_points_on_charges(void **state)
         assert_ok(ley_series_exclude(series, nothing, NULL, &error));
         assert_ok(ley_series_run(series, &frames, &error));
         assert_true(fabs(p.potential[0][0] - left - 14.399645478425668 / 0.05) < 1e-4);
-        const ley_series_report report = ley_series_report_of(series);
+        ley_series_report report = ley_series_report_of(series);
         assert_true(report.close_frame == 1 && report.close_point == 0);
+        assert_ok(ley_series_run(series, &frames, &error));
+        report = ley_series_report_of(series);
+        assert_true(report.close_frame == 1 && report.frames == 3); /* the first one stays */
+        ley_series_destroy(series);
+    }
+}
+
+/* Meshes clamp distances where it is asked for; nobody looks at atoms that have no charge. */
+static void test_what_does_not_count(void **state)
+{
+    ley_error error = {0};
+    problem p = {0};
+    double found[2];
+    (void)state;
+    make_problem(&p);
+    const ley_series_frames frames = frames_of(&p, 0, 1, false);
+    for (int i = 0; i < 2; i++) {
+        ley_series_options options = options_for(1e-4);
+        ley_series *series = NULL;
+        options.method = i == 0 ? LEY_SERIES_EWALD : LEY_SERIES_MESH;
+        options.r_min_A = 0.8;
+        assert_ok(ley_series_create(ATOMS, p.charge_e, POINTS, &options, &series, &error));
+        assert_ok(ley_series_run(series, &frames, &error));
+        found[i] = p.potential[0][0];
+        ley_series_destroy(series);
+    }
+    assert_true(fabs(found[0] - found[1]) < 1e-3 * fabs(found[0]));
+    p.charge_e[9] = 0;
+    p.position_A[0][9][1] = NAN;
+    for (int is_open = 0; is_open < 2; is_open++) {
+        ley_series *series = make_series(&p, 1e-5);
+        const ley_series_frames own = frames_of(&p, 0, 1, is_open);
+        assert_ok(ley_series_run(series, &own, &error));
+        assert_true(isfinite(p.potential[0][1]) && isfinite(p.field[0][1][2]));
         ley_series_destroy(series);
     }
 }
@@ -469,8 +505,13 @@ static void test_refusals(void **state)
     p.position_A[1][7][2] = NAN;
     assert_error(ley_series_run(series, &frames, &error), LEY_ERROR_INPUT, "frame 20: atom 8");
     p.position_A[1][7][2] = kept;
-    p.point_A[2][3][0] = INFINITY;
-    assert_error(ley_series_run(series, &frames, &error), LEY_ERROR_INPUT, "frame 30: point 3");
+    p.position_A[0][5][0] = p.position_A[2][6][1] = NAN; /* the first frame is named, whoever comes upon it first */
+    assert_error(ley_series_run(series, &frames, &error), LEY_ERROR_INPUT, "frame 10: atom 6");
+    p.position_A[0][5][0] = p.position_A[2][6][1] = 3;
+    for (int i = 0; i < 2; i++) {
+        p.point_A[2][3][0] = i == 0 ? INFINITY : NAN;
+        assert_error(ley_series_run(series, &frames, &error), LEY_ERROR_INPUT, "frame 30: point 3");
+    }
     p.point_A[2][3][0] = 1;
     memset(p.cell_A[2][1], 0, sizeof p.cell_A[2][1]);
     assert_error(ley_series_run(series, &frames, &error), LEY_ERROR_INPUT, "frame 30: cell: vector b");
@@ -488,5 +529,5 @@ static void test_refusals(void **state)
 int main(void)
 {
     return RUN_TESTS(test_smooth_part, test_cells, test_crystals, test_many, test_open_space, test_frames_one_by_one,
-                     test_meshes, test_points_on_charges, test_refusals);
+                     test_meshes, test_points_on_charges, test_what_does_not_count, test_refusals);
 }

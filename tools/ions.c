@@ -40,6 +40,7 @@ enum {
     CELL,
     TOL,
     SEED,
+    SQUARE,
     PLACING,
     DIELECTRIC
 };
@@ -95,6 +96,7 @@ static const option_row rows[] = {
              .help = "largest relative root mean square (RMS) error of the potential on the grid",
              .more = "places and energies do not depend on it, because close decisions are made in double precision"},
     [SEED] = {OPTION_OF_PLACING("seed")},
+    [SQUARE] = {OPTION_OF_PLACING("distance_dielectric")},
     [PLACING] = {OPTION_OF_PLACING("placing")},
     [DIELECTRIC] = {OPTION_OF_MEDIUM("dielectric"),
                     .help =

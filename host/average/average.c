@@ -1,5 +1,6 @@
 /* A thread of the average's own runs the devices' loops on the engine, beside the caller who adds
  * frames; the host takes chunks that no device is left for. */
+#include "average/assistant.h"
 #include "average/bare.h"
 #include "average/checkpoint.h"
 #include "average/device_part.h"
@@ -100,6 +101,7 @@ static void *manage(void *context)
             do_rest(a);
         }
     }
+    assistant_end(a);
     engine_run(a->engine, 0, &ending, a);
     return NULL;
 }
@@ -151,8 +153,11 @@ void ley_average_destroy(ley_average *a)
     if (a->has_manager)
         pthread_join(a->manager, NULL);
     for (size_t i = 0; a->parts != NULL && i < a->engine->candidate_count; i++) {
-        if (a->parts[i] != NULL)
+        if (a->parts[i] != NULL) {
             chunk_join(&a->spare, &a->parts[i]->held);
+            chunk_join(&a->spare, &a->parts[i]->coming);
+            chunk_join(&a->spare, &a->parts[i]->handed);
+        }
         device_part_destroy(a->parts[i]);
     }
     free(a->parts);
@@ -188,9 +193,9 @@ static ley_status start(ley_average *a, const double *cell_A, const float *posit
 {
     if (a->has_manager || a->bare != NULL)
         return LEY_OK;
-    ley_status status = intake_check_cell(a, 0, cell_A, error);
+    ley_status status = intake_check_cells(a, 1, cell_A, error);
     if (status == LEY_OK && !a->problem.is_fixed)
-        status = intake_check(a, 1, position_A, cell_A, error);
+        status = intake_check(a, 1, position_A, error);
     if (status == LEY_OK && !a->problem.is_fixed)
         status =
             problem_fix(&a->problem, cell_A,
@@ -200,10 +205,11 @@ static ley_status start(ley_average *a, const double *cell_A, const float *posit
     a->start_s = ley_clock_s();
     if (a->problem.options.smooth_A == 0)
         return LEY_OK;
-    if (parallel_start(&a->manager, manage, a) != 0)
-        return ley_fail(error, LEY_ERROR_MEMORY, "no thread for the average");
-    a->has_manager = true;
-    return LEY_OK;
+    const bool has_assistant = assistant_start(a) == 0;
+    a->has_manager = has_assistant && parallel_start(&a->manager, manage, a) == 0;
+    if (has_assistant && !a->has_manager)
+        assistant_end(a);
+    return a->has_manager ? LEY_OK : ley_fail(error, LEY_ERROR_MEMORY, "no thread for the average");
 }
 
 static ley_status take_spare(ley_average *a, chunk **taken, ley_error *error)
@@ -231,8 +237,10 @@ static ley_status take_spare(ley_average *a, chunk **taken, ley_error *error)
     }
     a->is_starving = false;
     pthread_mutex_unlock(&a->mutex);
-    if (status == LEY_OK)
+    if (status == LEY_OK) {
         c->frames = 0;
+        c->may_move = c->fills++ > 0;
+    }
     *taken = c;
     return status;
 }
@@ -328,7 +336,7 @@ static ley_status add_some(ley_average *a, size_t frames, const float *position_
         const size_t room = (size_t)(a->filling->most - a->filling->frames);
         *taken = frames < room ? frames : room;
         if (!is_checked && *taken < frames)
-            status = intake_check(a, frames, position_A, cell_A, error);
+            status = intake_check(a, frames, position_A, error);
         if (status == LEY_OK)
             status = intake_append(a, a->filling, *taken, position_A, cell_A, is_checked || *taken < frames, error);
     }
@@ -348,7 +356,9 @@ ley_status ley_average_add(ley_average *a, size_t frames, const float *position_
     const bool is_bare = a->problem.options.smooth_A == 0;
     ley_status status = start(a, cell_A, position_A, error);
     if (status == LEY_OK)
-        status = intake_check(a, frames, is_bare ? position_A : NULL, cell_A, error);
+        status = intake_check_cells(a, frames, cell_A, error);
+    if (status == LEY_OK && is_bare)
+        status = intake_check(a, frames, position_A, error);
     for (size_t f = 0, taken = 0; f < frames && status == LEY_OK; f += taken)
         status = atomic_load(&a->is_cancelled)
                      ? ley_fail(error, LEY_CANCELLED, "cancelled: frames 1 to %lld count", (long long)a->added)

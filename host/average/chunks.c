@@ -1,11 +1,12 @@
 #include "average/chunks.h"
 
+#include "device.h"
 #include "memory.h"
 
 #include <stdlib.h>
 
-/* Bytes of a chunk, and of all that are kept. */
-static const double chunk_bytes = 64 << 20, kept_bytes = 512 << 20;
+/* Bytes of a chunk, of those that are kept for a device, and of all. */
+static const double chunk_bytes = 64 << 20, device_bytes = 256 << 20, kept_bytes = 1 << 30;
 enum { MOST_FRAMES = 16, MOST_CHUNKS = 64 };
 
 int chunk_frames(size_t atoms)
@@ -16,7 +17,8 @@ int chunk_frames(size_t atoms)
 
 int chunk_count(size_t atoms, size_t devices)
 {
-    const double fit = kept_bytes / (12 * (double)atoms * chunk_frames(atoms)), least = 4 * (double)devices + 2;
+    const double kept = device_bytes * (double)devices < kept_bytes ? device_bytes * (double)devices : kept_bytes,
+                 fit = kept / (12 * (double)atoms * chunk_frames(atoms)), least = 4 * (double)devices + 2;
     return fit < least ? (int)least : fit > MOST_CHUNKS && least < MOST_CHUNKS ? MOST_CHUNKS : (int)fit;
 }
 
@@ -40,11 +42,26 @@ chunk *chunk_create(size_t atoms, int most)
     return NULL;
 }
 
+static void free_positions(chunk *c)
+{
+    if (c->is_kept && !c->is_locked)
+        dev_keep(c->position_A);
+    else if (!c->is_locked)
+        free(c->position_A);
+}
+
+void chunk_move(chunk *c, float *locked)
+{
+    free_positions(c);
+    c->position_A = locked;
+    c->is_locked = true;
+}
+
 void chunk_destroy(chunk *c)
 {
     if (c == NULL)
         return;
-    free(c->position_A);
+    free_positions(c);
     free(c->floats);
     free(c->place);
     free(c->cell_A);

@@ -15,6 +15,10 @@ typedef struct chunk {
     int frames, most;
     bool is_partial;    /* a copy of a chunk that is not full: sums of it go nowhere for good */
     float *position_A;  /* [most][atoms][3] */
+    int fills;          /* how often it has begun to be filled */
+    bool may_move;      /* nobody but the device that takes it next knows where the positions are */
+    bool is_locked;     /* they are in page-locked memory of a device's, which lasts as long as the average */
+    bool is_kept;       /* their memory is never freed: a driver that has not returned may read it */
     float *floats;      /* [most][PLACE_FLOATS] */
     frame_place *place; /* [most] */
     double (*cell_A)[9];
@@ -28,6 +32,9 @@ int chunk_count(size_t atoms, size_t devices);
 /* NULL: no memory. */
 chunk *chunk_create(size_t atoms, int most);
 void chunk_destroy(chunk *c);
+
+/* Its positions, which the caller has copied, are in a device's page-locked memory from here on. */
+void chunk_move(chunk *c, float *locked);
 
 /* ---- Lists ----------------------------------------------------------------------------------- */
 

@@ -1,7 +1,7 @@
 #include "average/device_part.h"
 
+#include "average/assistant.h"
 #include "average/problem.h"
-#include "average/structure.h"
 #include "average/sums.h"
 #include "average/verify.h"
 #include "error.h"
@@ -10,7 +10,6 @@
 #include "watch.h"
 
 #include <errno.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -33,6 +32,7 @@ void device_part_destroy(device_part *p)
     if (p == NULL)
         return;
     ley_error_clear(&p->failure);
+    ley_error_clear(&p->wrong);
     free(p);
 }
 
@@ -43,38 +43,43 @@ static ley_status make_slot(device_part *p, part_slot *s, ley_error *error)
     const average_problem *o = &p->average->problem;
     const size_t positions = (size_t)o->chunk_frames * o->atoms * 3 * sizeof(float),
                  cells = (size_t)o->chunk_frames * PLACE_FLOATS * sizeof(float);
-    ley_status status = arena_staging(&p->arena, positions, &s->position_staging, error);
-    if (status == LEY_OK)
-        status = arena_staging(&p->arena, cells, &s->cell_staging, error);
-    if (status == LEY_OK)
-        status = arena_buffer(&p->arena, positions, DEV_READ_ONLY, &s->positions.buffer, error);
+    const ley_status status = arena_buffer(&p->arena, positions, DEV_READ_ONLY, &s->positions.buffer, error);
     return status == LEY_OK ? arena_buffer(&p->arena, cells, DEV_READ_ONLY, &s->cells.buffer, error) : status;
 }
 
-static ley_status make_ready(device_part *p, dev *device, ley_error *error)
+static ley_status make_sums(device_part *p, ley_error *error)
 {
     const average_problem *o = &p->average->problem;
-    const size_t bytes = (size_t)average_mesh_nodes(&o->mesh) * sizeof(int64_t);
-    p->arena = (arena){.device = device};
-    p->flight = (flight){.device = device};
-    command_sequence *w = &p->slot[0].sequence;
-    watch_expect(0);
-    sequence_begin(w, &p->flight, NULL);
-    ley_status status = spreader_create(&p->spreader, &p->arena, &o->mesh, o->atoms, o->quanta_float, w, error);
-    if (status == LEY_OK)
-        status = arena_buffer(&p->arena, bytes, DEV_READ_WRITE, &p->sums.buffer, error);
+    const size_t bytes = sums_nodes(o) * sizeof(int64_t);
+    ley_status status = LEY_OK;
+    for (int i = 0; i < 2 && status == LEY_OK; i++)
+        status = arena_buffer(&p->arena, bytes, DEV_READ_WRITE, &p->sums[i].buffer, error);
     if (status == LEY_OK)
         status = arena_staging(&p->arena, bytes, &p->back, error);
     if (status == LEY_OK && o->options.verify_every > 0)
         status = arena_buffer(&p->arena, bytes, DEV_READ_WRITE, &p->single.buffer, error);
     if (status == LEY_OK && o->options.verify_every > 0)
         status = arena_staging(&p->arena, bytes, &p->single_back, error);
+    return status;
+}
+
+static ley_status make_ready(device_part *p, dev *device, ley_error *error)
+{
+    const average_problem *o = &p->average->problem;
+    p->arena = p->locked = (arena){.device = device};
+    p->flight = (flight){.device = device};
+    command_sequence *w = &p->slot[0].sequence;
+    watch_expect(0);
+    sequence_begin(w, &p->flight, NULL);
+    ley_status status = spreader_create(&p->spreader, &p->arena, &o->mesh, o->atoms, o->quanta_float, w, error);
+    if (status == LEY_OK)
+        status = make_sums(p, error);
     for (int i = 0; i < PART_SLOTS && status == LEY_OK; i++)
         status = make_slot(p, &p->slot[i], error);
     if (status == LEY_OK && o->by_frame)
         status = frame_potential_create(&p->potential, &p->arena, o, w, error);
     if (status == LEY_OK)
-        sequence_fill(w, p->sums.buffer, 0, 0, bytes);
+        sequence_fill(w, p->sums[p->filling].buffer, 0, 0, sums_nodes(o) * sizeof(int64_t));
     const ley_status done = sequence_finish(w, status == LEY_OK ? error : NULL);
     return status == LEY_OK ? done : status;
 }
@@ -83,6 +88,8 @@ static void end_memory(device_part *p)
 {
     for (int i = 0; i < PART_SLOTS; i++)
         sequence_end(&p->slot[i].sequence);
+    sequence_end(&p->handing);
+    sequence_end(&p->checking);
     spreader_destroy(&p->spreader);
     frame_potential_destroy(&p->potential);
     arena_clear(&p->arena);
@@ -92,8 +99,10 @@ static void end_memory(device_part *p)
 void device_part_end(worker *w, void *average)
 {
     device_part *p = part_of(w, average);
-    if (p != NULL && p->arena.device != NULL)
-        end_memory(p);
+    if (p == NULL || p->arena.device == NULL)
+        return;
+    end_memory(p);
+    arena_clear(&p->locked);
 }
 
 /* ---- Frames ---------------------------------------------------------------------------------- */
@@ -119,22 +128,88 @@ static void copy_bytes(void *to, const void *from, size_t size)
     parallel_ranges((size + COPY_PIECE - 1) / COPY_PIECE, copy_pieces, &c);
 }
 
-/* The frames of a chunk that are to be verified are spread once more, each alone. */
-static ley_status verify_chunk(device_part *p, const chunk *c, part_slot *s, ley_error *error)
+/* Chunks that are filled for the second time will be more often: a card takes them from page-locked
+ * memory without a copy of its driver's. Where there is none they stay where they are. */
+static void lock_positions(device_part *p, chunk *c)
 {
-    const average_problem *o = &p->average->problem;
-    const size_t bytes = sums_nodes(o) * sizeof(int64_t);
+    const size_t bytes = (size_t)p->average->problem.chunk_frames * p->average->problem.atoms * 3 * sizeof(float);
+    dev_staging *locked = NULL;
+    const bool is_wanted = c->may_move && !c->is_locked && p->arena.device->info->device_class != DEV_CPU;
+    c->may_move = false;
+    if (!is_wanted || arena_staging(&p->locked, bytes, &locked, NULL) != LEY_OK)
+        return;
+    copy_bytes(locked->bytes, c->position_A, bytes);
+    chunk_move(c, locked->bytes);
+}
+
+/* Whether anything is on its way to the host. The caller holds the mutex. */
+static bool is_coming(const device_part *p)
+{
+    return p->coming.count > 0 || (p->check.chunk != NULL && !p->check.has_come);
+}
+
+/* Sums, and a frame that is verified, that are on their way to the host become the assistant's,
+ * once all that is in them has ended well: all chunks but the latest, if that set off behind
+ * them. */
+static ley_status receive(device_part *p, ley_error *error)
+{
+    ley_average *a = p->average;
+    pthread_mutex_lock(&a->mutex);
+    const bool comes = is_coming(p);
+    pthread_mutex_unlock(&a->mutex);
+    if (!comes)
+        return LEY_OK;
+    ley_status status = sequence_finish(&p->checking, error);
+    if (status == LEY_OK)
+        status = sequence_finish(&p->handing, error);
+    for (int i = p->begun > 0 ? 1 : 0; i < PART_SLOTS && status == LEY_OK; i++)
+        status = sequence_finish(&p->slot[(p->next + PART_SLOTS - 1 - i) % PART_SLOTS].sequence, error);
+    pthread_mutex_lock(&a->mutex);
+    if (status == LEY_OK && p->has_failed) /* others do these frames */
+        status = ley_fail(error, LEY_ERROR_DEVICE, "the driver has returned too late");
+    if (status == LEY_OK) {
+        p->check.has_come = p->check.chunk != NULL;
+        chunk_join(&p->handed, &p->coming);
+        pthread_cond_broadcast(&a->changed);
+    }
+    pthread_mutex_unlock(&a->mutex);
+    return status;
+}
+
+/* A frame is being verified, once the one before has been. */
+static void set_check(device_part *p, const chunk *c, int frame)
+{
+    pthread_mutex_lock(&p->average->mutex);
+    p->check = (frame_check){.chunk = c, .frame = frame};
+    pthread_mutex_unlock(&p->average->mutex);
+}
+
+static ley_status await_check(device_part *p, ley_error *error)
+{
+    const ley_status status = receive(p, error);
+    if (status == LEY_OK)
+        assistant_await_check(p);
+    return status;
+}
+
+/* The frames of a chunk that are to be verified are spread once more, each alone. */
+static ley_status begin_checks(device_part *p, const chunk *c, const part_slot *s, ley_error *error)
+{
+    const size_t bytes = sums_nodes(&p->average->problem) * sizeof(int64_t);
     ley_status status = LEY_OK;
     for (int f = 0; f < c->frames && status == LEY_OK; f++) {
         if (!verify_wants(p->average, c->first + f, c->cell_A[f]))
             continue;
-        sequence_fill(&s->sequence, p->single.buffer, 0, 0, bytes);
-        spreader_launch(&p->spreader, &s->sequence, s->positions, s->cells, f, 1, p->single);
-        sequence_read(&s->sequence, p->single.buffer, 0, p->single_back, bytes);
-        status = sequence_finish(&s->sequence, error);
-        if (status == LEY_OK)
-            status = verify_density(p->average, c->first + f, &c->place[f], c->position_A + (size_t)f * o->atoms * 3,
-                                    p->single_back->bytes, error);
+        status = await_check(p, error);
+        if (status != LEY_OK)
+            break;
+        set_check(p, c, f);
+        sequence_begin(&p->checking, &p->flight, NULL);
+        sequence_fill(&p->checking, p->single.buffer, 0, 0, bytes);
+        spreader_launch(&p->spreader, &p->checking, s->positions, s->cells, f, 1, p->single);
+        sequence_read(&p->checking, p->single.buffer, 0, p->single_back, bytes);
+        status = sequence_status(&p->checking, error);
+        p->begun = 0;
     }
     return status;
 }
@@ -146,23 +221,26 @@ static ley_status do_frames(device_part *p, const chunk *c, part_slot *s, ley_er
     ley_status status = sequence_status(&s->sequence, error);
     for (int f = 0; f < c->frames && status == LEY_OK; f++) {
         spreader_launch(&p->spreader, &s->sequence, s->positions, s->cells, f, 1, p->potential.frame);
-        frame_potential_launch(&p->potential, &s->sequence, s->cells, f, p->sums);
+        frame_potential_launch(&p->potential, &s->sequence, s->cells, f, p->sums[p->filling]);
         status = sequence_status(&s->sequence, error);
         if (status != LEY_OK || !verify_wants(p->average, c->first + f, c->cell_A[f]))
             continue;
-        const dev_staging *values = p->potential.values_back;
-        sequence_read(&s->sequence, p->potential.phi.buffer, 0, p->potential.values_back,
-                      sums_points(o) * sizeof(float));
-        status = sequence_finish(&s->sequence, error);
+        status = await_check(p, error);
         if (status == LEY_OK)
-            status = verify_potential(p->average, c->first + f, &c->place[f], c->cell_A[f],
-                                      c->position_A + (size_t)f * o->atoms * 3, values->bytes, error);
+            sequence_read(&s->sequence, p->potential.phi.buffer, 0, p->potential.values_back,
+                          sums_points(o) * sizeof(float));
+        if (status == LEY_OK)
+            status = sequence_finish(&s->sequence, error);
+        if (status != LEY_OK)
+            break;
+        set_check(p, c, f);
+        status = receive(p, error);
     }
     return status;
 }
 
 /* The device gets a chunk's frames, and spreads them. */
-static ley_status begin_chunk(device_part *p, const chunk *c, ley_error *error)
+static ley_status begin_chunk(device_part *p, chunk *c, ley_error *error)
 {
     part_slot *s = &p->slot[p->next];
     const size_t positions = (size_t)c->frames * p->average->problem.atoms * 3 * sizeof(float),
@@ -173,16 +251,16 @@ static ley_status begin_chunk(device_part *p, const chunk *c, ley_error *error)
         return status;
     if (s->sequence.times.kernel_s > 0)
         watch_warm();
-    copy_bytes(s->position_staging->bytes, c->position_A, positions);
-    memcpy(s->cell_staging->bytes, c->floats, cells);
+    lock_positions(p, c);
+    p->begun++;
     sequence_begin(&s->sequence, &p->flight, NULL);
-    sequence_send(&s->sequence, s->positions.buffer, 0, s->position_staging, 0, positions);
-    sequence_send(&s->sequence, s->cells.buffer, 0, s->cell_staging, 0, cells);
+    sequence_send(&s->sequence, s->positions.buffer, 0, &(dev_staging){c->position_A, positions}, 0, positions);
+    sequence_write(&s->sequence, s->cells.buffer, 0, c->floats, cells);
     if (p->average->problem.by_frame)
         return do_frames(p, c, s, error);
-    spreader_launch(&p->spreader, &s->sequence, s->positions, s->cells, 0, c->frames, p->sums);
+    spreader_launch(&p->spreader, &s->sequence, s->positions, s->cells, 0, c->frames, p->sums[p->filling]);
     status = sequence_status(&s->sequence, error);
-    return status == LEY_OK ? verify_chunk(p, c, s, error) : status;
+    return status == LEY_OK ? begin_checks(p, c, s, error) : status;
 }
 
 static ley_status finish_slots(device_part *p, ley_error *error)
@@ -195,100 +273,38 @@ static ley_status finish_slots(device_part *p, ley_error *error)
     return status;
 }
 
-/* The frames that the device holds are forgotten: their sums are in, or never will be. */
-static void forget_held(device_part *p, bool are_in)
-{
-    ley_average *a = p->average;
-    pthread_mutex_lock(&a->mutex);
-    for (chunk *c = chunk_take(&p->held); c != NULL; c = chunk_take(&p->held)) {
-        a->pending -= c->frames;
-        p->frames += are_in && !c->is_partial ? c->frames : 0;
-        chunk_append(&a->spare, c);
-    }
-    p->held_frames = 0;
-    pthread_cond_broadcast(&a->changed);
-    pthread_mutex_unlock(&a->mutex);
-}
-
-/* Whether sums are those of the frames that the device holds, each of them once: of charges, or of
- * potentials. */
-static ley_status check_structure(const device_part *p, const int64_t *phi, ley_error *error)
-{
-    const average_problem *o = &p->average->problem;
-    double found[2], right[2] = {0}, square = 0, responses = 0, off = 0;
-    for (const chunk *c = p->held.first; c != NULL; c = c->next)
-        for (int f = 0; f < c->frames; f++) {
-            const double response = phi != NULL ? structure_response(o, c->cell_A[f]) : 1;
-            responses += response;
-            for (int part = 0; part < 2; part++) {
-                right[part] += response * c->structure[f][part];
-                square += pow(response * c->structure[f][part], 2);
-            }
-        }
-    if (phi != NULL)
-        structure_of_potentials(o, phi, found);
-    else
-        structure_of_quanta(&o->mesh, p->back->bytes, o->exponent, found);
-    return structure_is_right(o, found, right, square, responses, &off)
-               ? LEY_OK
-               : ley_fail(error, LEY_ERROR_WRONG_RESULT,
-                          "frames %lld on: a structure factor of %lld frames together is off by %.2g of its root mean "
-                          "square",
-                          (long long)p->held.first->first + 1, (long long)p->held_frames, off);
-}
-
-static bool has_been_left(device_part *p)
-{
-    pthread_mutex_lock(&p->average->mutex);
-    const bool has_failed = p->has_failed;
-    pthread_mutex_unlock(&p->average->mutex);
-    return has_failed;
-}
-
-/* Hands over what the device has. */
-static ley_status flush(device_part *p, ley_error *error)
+/* What the device holds sets off to the host behind all that was launched; what it takes next goes
+ * into other sums, of zeros. Potentials have one sum each, which is waited for. */
+static ley_status send_off(device_part *p, ley_error *error)
 {
     ley_average *a = p->average;
     const size_t bytes = sums_nodes(&a->problem) * sizeof(int64_t);
-    if (p->held.count == 0)
-        return LEY_OK;
-    const chunk *first = p->held.first;
-    ley_status status = finish_slots(p, error);
+    ley_status status = receive(p, error);
     if (status != LEY_OK)
         return status;
-    command_sequence *w = &p->slot[p->next].sequence;
+    assistant_await(p);
+    command_sequence *w = &p->handing;
     sequence_begin(w, &p->flight, NULL);
-    sequence_read(w, p->sums.buffer, 0, p->back, bytes);
-    sequence_fill(w, p->sums.buffer, 0, 0, bytes);
+    sequence_fill(w, p->sums[1 - p->filling].buffer, 0, 0, bytes);
+    sequence_read(w, p->sums[p->filling].buffer, 0, p->back, bytes);
     if (a->problem.by_frame)
         frame_potential_read(&p->potential, w);
-    status = sequence_finish(w, error);
-    if (status == LEY_OK && has_been_left(p)) /* others do the frames that it held */
-        status = ley_fail(error, LEY_ERROR_DEVICE, "the driver has returned too late");
-    if (status == LEY_OK && a->problem.by_frame)
-        status = frame_potential_check(&p->potential, error);
-    if (status == LEY_OK && a->problem.options.verify_every > 0)
-        status = check_structure(p, NULL, error);
-    if (status == LEY_OK && a->problem.options.verify_every > 0 && a->problem.by_frame)
-        status = check_structure(p, p->potential.phi_back->bytes, error);
-    const part_sums part = {.first = first->first,
-                            .frames = p->held_frames,
-                            .is_partial = first->is_partial,
-                            .charge = p->back->bytes,
-                            .phi = a->problem.by_frame ? p->potential.phi_back->bytes : NULL,
-                            .square = a->problem.options.deviation ? p->potential.square_back->bytes : NULL};
-    if (status == LEY_OK)
-        status = sums_add(a, &part, error);
-    if (status == LEY_OK)
-        forget_held(p, true);
-    return status;
+    p->filling = 1 - p->filling;
+    p->begun = 0;
+    pthread_mutex_lock(&a->mutex);
+    chunk_join(&p->coming, &p->held);
+    p->held_frames = 0;
+    pthread_mutex_unlock(&a->mutex);
+    status = sequence_status(w, error);
+    return status == LEY_OK && a->problem.by_frame ? receive(p, error) : status;
 }
 
 /* Whether what the device holds must be handed over before it takes this chunk. */
-static bool must_flush(const device_part *p, const chunk *c)
+static bool must_send(const device_part *p, const chunk *c)
 {
     const ley_average *a = p->average;
-    const int most = a->chunks / (2 * (int)a->engine->candidate_count);
+    const size_t devices = a->engine->candidate_count;
+    const int most = chunk_count(a->problem.atoms, devices) / (2 * (int)devices);
     return p->held.count > 0 &&
            (p->held.first->is_partial || c->is_partial || sums_block(&a->problem, c->first) != p->block ||
             p->held_frames + c->frames >
@@ -327,7 +343,13 @@ static bool wait_for_work(ley_average *a, device_part *p)
     return code != ETIMEDOUT || !all_idle;
 }
 
-typedef enum order { ORDER_TAKE, ORDER_FLUSH, ORDER_LEAVE } order;
+typedef enum order { ORDER_TAKE, ORDER_SEND, ORDER_RECEIVE, ORDER_FAIL, ORDER_LEAVE } order;
+
+/* Whether something comes to the host that has had the time of a chunk for it, or all there is. */
+static bool must_receive(const device_part *p)
+{
+    return is_coming(p) && (p->average->waiting.first == NULL || p->begun > 0);
+}
 
 static order next_order(device_part *p, chunk **taken)
 {
@@ -336,15 +358,19 @@ static order next_order(device_part *p, chunk **taken)
     bool waits = true;
     pthread_mutex_lock(&a->mutex);
     while (waits && !a->quits) {
+        if (p->wrong.status != LEY_OK || must_receive(p)) {
+            next = p->wrong.status != LEY_OK ? ORDER_FAIL : ORDER_RECEIVE;
+            break;
+        }
         if (a->waiting.first != NULL) {
-            next = must_flush(p, a->waiting.first) ? ORDER_FLUSH : ORDER_TAKE;
+            next = must_send(p, a->waiting.first) ? ORDER_SEND : ORDER_TAKE;
             *taken = next == ORDER_TAKE ? chunk_take(&a->waiting) : NULL;
             if (*taken != NULL)
                 hold(p, *taken);
             break;
         }
         if (p->held.count > 0 && (a->wants_all || a->is_starving)) {
-            next = ORDER_FLUSH;
+            next = ORDER_SEND;
             break;
         }
         waits = wait_for_work(a, p);
@@ -353,10 +379,21 @@ static order next_order(device_part *p, chunk **taken)
     return next;
 }
 
-/* What it held is dealt again. The caller holds the mutex. */
-static void give_back(ley_average *a, device_part *p)
+static void keep_positions(const chunk_list *list)
 {
+    for (chunk *c = list->first; c != NULL; c = c->next)
+        c->is_kept = true;
+}
+
+/* What it has is dealt again; its driver may still read it, or not. The caller holds the mutex. */
+static void give_back(ley_average *a, device_part *p, bool may_read)
+{
+    if (may_read) {
+        keep_positions(&p->held);
+        keep_positions(&p->coming);
+    }
     chunk_join(&a->waiting, &p->held);
+    chunk_join(&a->waiting, &p->coming);
     p->held_frames = 0;
     p->has_failed = true;
     if (p->is_at_work)
@@ -373,7 +410,7 @@ static void fail(device_part *p, const ley_error *why)
     log_say(LEY_LOG_WARNING, "%s leaves the average: %s", p->info->name, why->message);
     pthread_mutex_lock(&a->mutex);
     ley_error_copy(&p->failure, why);
-    give_back(a, p);
+    give_back(a, p, p->arena.device != NULL && p->arena.device->is_lost);
     pthread_mutex_unlock(&a->mutex);
 }
 
@@ -385,7 +422,12 @@ static ley_status work(device_part *p, ley_error *error)
         const order next = next_order(p, &c);
         if (next == ORDER_LEAVE)
             break;
-        status = next == ORDER_TAKE ? begin_chunk(p, c, error) : flush(p, error);
+        status = next == ORDER_TAKE      ? begin_chunk(p, c, error)
+                 : next == ORDER_SEND    ? send_off(p, error)
+                 : next == ORDER_RECEIVE ? receive(p, error)
+                                         : p->wrong.status;
+        if (next == ORDER_FAIL)
+            ley_error_copy(error, &p->wrong);
     }
     return status;
 }
@@ -419,6 +461,7 @@ void device_part_run(worker *w, void *average)
     if (status == LEY_ERROR_WRONG_RESULT && finish_slots(p, NULL) == LEY_OK)
         kernels_distrust(w->device);
     if (status != LEY_OK) {
+        assistant_await(p);
         end_memory(p);
         fail(p, &error);
     }
@@ -432,7 +475,9 @@ void device_part_left(worker *w, void *average)
     device_part *p = part_of(w, average);
     device_part *again = device_part_create(a); /* the driver may use the other one for ever */
     pthread_mutex_lock(&a->mutex);
-    give_back(a, p);
+    give_back(a, p, true);
+    if (!p->are_sums_in_hand)
+        chunk_join(&a->waiting, &p->handed);
     if (again != NULL) {
         again->has_failed = true;
         again->info = p->info;

@@ -10,8 +10,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Atoms of a piece, whose sums are added in their order whoever makes them. */
-enum { PIECE = 8192 };
+/* Atoms of a piece, whose sums are added in their order whoever makes them. Numbers of one that is
+ * copied, of which a fifth takes as long as to wake a thread; and so many at a time, which a cache
+ * holds. */
+enum { PIECE = 8192, COPIED = 3 << 15, LOOKED_AT = 1 << 12 };
 
 /* Places beyond this have no digits left in floats. */
 static const float most_A = 1e6F;
@@ -25,35 +27,48 @@ FOR_THIS_CPU static bool are_good(const float *value, size_t count)
     return bad == 0;
 }
 
-/* The sums of q cos and -q sin of 2 pi turns, by series about the nearest quarter turn. */
+enum { LANES = 16 };
+
+/* Adds q cos and -q sin of 2 pi turns, to 1e-7. Turns are doubles; what is left of them beside
+ * whole ones are floats, of whose half angles the series are. */
+static inline __attribute__((always_inline)) void add_lanes(const float *position_A, const double *charge_e,
+                                                            const double wave[4], double cosines[LANES],
+                                                            double sines[LANES])
+{
+    float half[LANES], q[LANES];
+    for (int l = 0; l < LANES; l++) {
+        const double turns = wave[0] * (double)position_A[3 * l] + wave[1] * (double)position_A[3 * l + 1] +
+                             wave[2] * (double)position_A[3 * l + 2] + wave[3];
+        /* Adding and taking away 1.5 2^52 rounds to integers. */
+        half[l] = (float)(M_PI * (turns - ((turns + 0x1.8p52) - 0x1.8p52)));
+        q[l] = (float)charge_e[l];
+    }
+    for (int l = 0; l < LANES; l++) {
+        const float x = half[l], v = x * x;
+        const float sine =
+            x * (1 + v * (-1.0f / 6 +
+                          v * (1.0f / 120 + v * (-1.0f / 5040 + v * (1.0f / 362880 + v * (-1.0f / 39916800))))));
+        const float cosine =
+            1 + v * (-1.0f / 2 +
+                     v * (1.0f / 24 +
+                          v * (-1.0f / 720 + v * (1.0f / 40320 + v * (-1.0f / 3628800 + v * (1.0f / 479001600.0f))))));
+        cosines[l] += (double)(q[l] * (1 - 2 * sine * sine));
+        sines[l] -= (double)(q[l] * (2 * sine * cosine));
+    }
+}
+
 FOR_THIS_CPU static void add_turns(const float *position_A, const double *charge_e, const double wave[4], size_t count,
                                    double sum[2])
 {
-    double cosines[8] = {0}, sines[8] = {0};
-    for (size_t first = 0; first < count; first += 8)
-        for (size_t l = 0; l < 8; l++) {
-            const size_t i = first + l < count ? first + l : count - 1;
-            const double q = first + l < count ? charge_e[i] : 0;
-            const double turns = wave[0] * (double)position_A[3 * i] + wave[1] * (double)position_A[3 * i + 1] +
-                                 wave[2] * (double)position_A[3 * i + 2] + wave[3];
-            /* Adding and taking away 1.5 2^52 rounds to integers. */
-            const double half = 2 * turns, whole = (half + 0x1.8p52) - 0x1.8p52, u = (half - whole) * M_PI,
-                         pair = (whole / 2 + 0x1.8p52) - 0x1.8p52, is_odd = whole - 2 * pair,
-                         sign = 1 - 2 * is_odd * is_odd, s = u * u;
-            /* To 1e-10 and 1e-9. */
-            const double cosine =
-                1 + s * (-1.0 / 2 +
-                         s * (1.0 / 24 +
-                              s * (-1.0 / 720 + s * (1.0 / 40320 + s * (-1.0 / 3628800 +
-                                                                        s * (1.0 / 479001600 - s / 87178291200.0))))));
-            const double sine =
-                u * (1 + s * (-1.0 / 6 +
-                              s * (1.0 / 120 +
-                                   s * (-1.0 / 5040 + s * (1.0 / 362880 + s * (-1.0 / 39916800 + s / 6227020800.0))))));
-            cosines[l] += q * sign * cosine;
-            sines[l] -= q * sign * sine;
-        }
-    for (int l = 0; l < 8; l++) {
+    double cosines[LANES] = {0}, sines[LANES] = {0}, last_e[LANES] = {0};
+    float last_A[3 * LANES] = {0};
+    const size_t whole = count / LANES * LANES, rest = count - whole;
+    for (size_t i = 0; i < whole; i += LANES)
+        add_lanes(position_A + 3 * i, charge_e + i, wave, cosines, sines);
+    memcpy(last_A, position_A + 3 * whole, 3 * rest * sizeof *last_A);
+    memcpy(last_e, charge_e + whole, rest * sizeof *last_e);
+    add_lanes(last_A, last_e, wave, cosines, sines);
+    for (int l = 0; l < LANES; l++) {
         sum[0] += cosines[l];
         sum[1] += sines[l];
     }
@@ -61,38 +76,41 @@ FOR_THIS_CPU static void add_turns(const float *position_A, const double *charge
 
 /* ---- Frames in pieces ------------------------------------------------------------------------ */
 
-/* Frames that follow each other, looked at, or copied, or both. */
+/* Numbers that follow each other, looked at, or copied, or both. */
 typedef struct passing {
-    size_t atoms, pieces; /* of a frame */
+    size_t count;
     const float *from;
     float *to; /* NULL: nowhere */
     bool is_looked_at;
     atomic_bool is_bad;
 } passing;
 
-static void pass_pieces(void *context, size_t first, size_t last)
+static void pass_numbers(void *context, size_t first, size_t last)
 {
     passing *p = context;
-    for (size_t i = first; i < last; i++) {
-        const size_t begin = i % p->pieces * PIECE, count = p->atoms - begin < PIECE ? p->atoms - begin : PIECE,
-                     at = 3 * (i / p->pieces * p->atoms + begin);
+    const size_t end = last * COPIED < p->count ? last * COPIED : p->count;
+    bool are_all_good = true;
+    for (size_t at = first * COPIED; at < end; at += LOOKED_AT) {
+        const size_t count = end - at < LOOKED_AT ? end - at : LOOKED_AT;
+        if (p->is_looked_at)
+            are_all_good = are_good(p->from + at, count) && are_all_good;
         if (p->to != NULL)
-            memcpy(p->to + at, p->from + at, 3 * count * sizeof *p->to);
-        if (p->is_looked_at && !are_good(p->from + at, 3 * count))
-            atomic_store(&p->is_bad, true);
+            memcpy(p->to + at, p->from + at, count * sizeof *p->to);
     }
+    if (!are_all_good)
+        atomic_store(&p->is_bad, true);
 }
 
 /* False: a number is not good. Threads are woken for what takes longer than that. */
 static bool pass_frames(size_t atoms, size_t frames, const float *from, float *to, bool is_looked_at)
 {
-    static const double alone_bytes = 1 << 20;
-    passing p = {
-        .atoms = atoms, .pieces = (atoms + PIECE - 1) / PIECE, .from = from, .to = to, .is_looked_at = is_looked_at};
-    if (12.0 * (double)atoms * (double)frames <= alone_bytes)
-        pass_pieces(&p, 0, frames * p.pieces);
+    static const size_t alone_bytes = 1 << 20;
+    passing p = {.count = 3 * atoms * frames, .from = from, .to = to, .is_looked_at = is_looked_at};
+    const size_t pieces = (p.count + COPIED - 1) / COPIED;
+    if (p.count * sizeof *from <= alone_bytes)
+        pass_numbers(&p, 0, pieces);
     else
-        parallel_ranges(frames * p.pieces, pass_pieces, &p);
+        parallel_ranges(pieces, pass_numbers, &p);
     return !atomic_load(&p.is_bad);
 }
 
@@ -108,15 +126,23 @@ static ley_status name_atom(const ley_average *a, const float *position_A, ley_e
                     "xyz"[number % 3], isfinite(position_A[i]) ? "which is beyond 1e6 A" : "which is no number");
 }
 
-ley_status intake_check_cell(const ley_average *a, size_t frame, const double *cell_A, ley_error *error)
+ley_status intake_check_cells(const ley_average *a, size_t frames, const double *cell_A, ley_error *error)
 {
-    const double *c = cell_A + 9 * frame;
-    frame_place made;
-    if (place_make(c, (const int64_t[3]){1, 1, 1}, a->problem.origin, &made))
-        return LEY_OK;
-    return ley_fail(error, LEY_ERROR_INPUT,
-                    "frame %lld: the cell's vectors (%g, %g, %g), (%g, %g, %g), (%g, %g, %g) A span no volume",
-                    (long long)a->added + (long long)frame + 1, c[0], c[1], c[2], c[3], c[4], c[5], c[6], c[7], c[8]);
+    for (size_t f = 0; f < frames; f++) {
+        const double *c = cell_A + 9 * f;
+        frame_place made;
+        if (!place_make(c, (const int64_t[3]){1, 1, 1}, a->problem.origin, &made))
+            return ley_fail(error, LEY_ERROR_INPUT,
+                            "frame %lld: the cell's vectors (%g, %g, %g), (%g, %g, %g), (%g, %g, %g) A span no volume",
+                            (long long)a->added + (long long)f + 1, c[0], c[1], c[2], c[3], c[4], c[5], c[6], c[7],
+                            c[8]);
+    }
+    return LEY_OK;
+}
+
+ley_status intake_check(const ley_average *a, size_t frames, const float *position_A, ley_error *error)
+{
+    return pass_frames(a->problem.atoms, frames, position_A, NULL, true) ? LEY_OK : name_atom(a, position_A, error);
 }
 
 static void wave_of(const frame_place *p, double wave[4])
@@ -129,17 +155,6 @@ static void wave_of(const frame_place *p, double wave[4])
             wave[d] += m[i] * p->along[i][d];
         wave[3] += m[i] * p->first[i];
     }
-}
-
-ley_status intake_check(const ley_average *a, size_t frames, const float *position_A, const double *cell_A,
-                        ley_error *error)
-{
-    ley_status status = LEY_OK;
-    for (size_t f = 0; f < frames && status == LEY_OK; f++)
-        status = intake_check_cell(a, f, cell_A, error);
-    if (status == LEY_OK && position_A != NULL && !pass_frames(a->problem.atoms, frames, position_A, NULL, true))
-        status = name_atom(a, position_A, error);
-    return status;
 }
 
 ley_status intake_append(const ley_average *a, chunk *c, size_t frames, const float *position_A, const double *cell_A,

@@ -5,12 +5,9 @@
 #include "average/state.h"
 
 /* Whether these frames can be added: LEY_ERROR_INPUT with the frame's number and what is wrong with
- * it. Without positions cells alone are looked at. */
-ley_status intake_check(const ley_average *a, size_t frames, const float *position_A, const double *cell_A,
-                        ley_error *error);
-
-/* The same of one cell alone, of cell_A[.][9]. */
-ley_status intake_check_cell(const ley_average *a, size_t frame, const double *cell_A, ley_error *error);
+ * its positions, or its cell. */
+ley_status intake_check(const ley_average *a, size_t frames, const float *position_A, ley_error *error);
+ley_status intake_check_cells(const ley_average *a, size_t frames, const double *cell_A, ley_error *error);
 
 /* Appends frames to a chunk that has room for them. Unless they are checked, positions are looked
  * at on the way: the chunk is as it was where one is no good. */

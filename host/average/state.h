@@ -100,7 +100,7 @@ struct ley_average {
     chunk *filling; /* not full; NULL: there is none */
     int structured; /* so many of its frames have their structure factors */
     bool has_manager;
-    pthread_t manager;
+    pthread_t manager, assistant; /* see average.c and assistant.c */
 
     atomic_bool is_cancelled;
 
@@ -111,8 +111,9 @@ struct ley_average {
     int64_t pending;                    /* frames of chunks that wait or are with a device */
     bool is_starving, wants_all, quits; /* somebody waits for a spare chunk; for all sums; the end is near */
     int at_work, idle;                  /* devices in the loop; those of them that have nothing to do */
-    struct device_part **parts;         /* [engine->candidate_count] */
-    ley_error failure;                  /* no sum is right from here on */
+    bool assistant_ends;
+    struct device_part **parts; /* [engine->candidate_count] */
+    ley_error failure;          /* no sum is right from here on */
 
     pthread_mutex_t sum_mutex; /* for what follows */
     frame_sums sums;           /* that count for good */

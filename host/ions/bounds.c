@@ -86,6 +86,7 @@ FOR_THIS_CPU static void widen(const brick_bounds *bounds, double strength_A, co
 {
     const ions_grid *g = bounds->g;
     const float strength = (float)strength_A, below = 0.9999f, above = 1.0001f;
+    const bool is_square = g->is_square;
     const float least_A = (float)(sqrt(g->between2) * g->h_A) * below;
     const float x = (float)place_A[0], y = (float)place_A[1], z = (float)place_A[2];
     const float *low_x = bounds->low[0], *low_y = bounds->low[1], *low_z = bounds->low[2], *high_x = bounds->high[0],
@@ -102,8 +103,8 @@ FOR_THIS_CPU static void widen(const brick_bounds *bounds, double strength_A, co
             const float fx = larger(-lx, hx), fy = larger(-ly, hy), fz = larger(-lz, hz);
             const float near_A = larger(sqrtf(nx * nx + ny * ny + nz * nz) * below, least_A);
             const float far_A = larger(sqrtf(fx * fx + fy * fy + fz * fz) * above, near_A);
-            least[k] = strength / far_A;
-            most[k] = strength / near_A;
+            least[k] = strength / (is_square ? far_A * far_A : far_A);
+            most[k] = strength / (is_square ? near_A * near_A : near_A);
         }
         add(least, lower + b);
         add(most, higher + b);

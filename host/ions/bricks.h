@@ -21,7 +21,14 @@ typedef struct ions_grid {
     bool is_cubic;                        /* the metric is 1: squared distances in nodes are whole numbers */
     double between2; /* nodes at less than this squared distance, in h^2, from an ion are left out */
     bool is_periodic;
+    bool is_square; /* ions add C q / r^2, and not C q / r */
 } ions_grid;
+
+/* What an ion of one charge at distance 1 adds, as effects have it, times C. */
+static inline double ions_grid_unit(const ions_grid *g)
+{
+    return 1 / (g->is_square ? g->h_A * g->h_A : g->h_A);
+}
 
 /* Errors: LEY_ERROR_INPUT for more nodes than have numbers. */
 ley_status ions_grid_make(const ley_grid *grid, double between_A, bool is_periodic, ions_grid *made, ley_error *error);
@@ -47,15 +54,16 @@ void ions_bricks_fill(const ions_grid *g, const float *values, float *bricks);
 /* What changes a map: a charge at a node, or an image of one, which leaves out nodes around it. As
  * kernels read it, two vectors of four floats. */
 typedef struct ions_effect {
-    float at[3];   /* in nodes */
-    float charge;  /* C q / h; of a periodic cell what the table is multiplied by: 0 for all images but one */
+    float at[3]; /* in nodes */
+    float
+        charge; /* C q / h, or over h^2; of a periodic cell what the table is multiplied by: 0 for all images but one */
     float radius2; /* nodes nearer than its root are left out, over h^2 */
     float unused[3];
 } ions_effect;
 
-/* A brick to be brought up to date: effects [first, last) are added to it. */
+/* A brick to be brought up to date: effects [first, last) are added to it; its record's place. */
 typedef struct ions_work {
-    int32_t brick, first, last, unused;
+    int32_t brick, first, last, record;
 } ions_work;
 
 /* What is in a brick then: the least and the largest value, and the first nodes that have them; how

@@ -21,13 +21,14 @@ bool ions_has_vectors(const dev_info *info)
 }
 
 /* Whole vectors of a row. */
-ions_bricks_spec ions_spec_for(const dev_info *info, bool is_periodic)
+ions_bricks_spec ions_spec_for(const dev_info *info, bool is_periodic, bool is_square)
 {
     const int most = ions_has_vectors(info) ? calibrate_width(info) : 1, width = most > LEY_BRICK ? LEY_BRICK : most;
     return (ions_bricks_spec){.sum = LEY_SPEC_SUM_FLOAT,
                               .width = width,
                               .root = width > 1 ? LEY_ROOT_RECIPROCAL : LEY_ROOT_STANDARD,
-                              .periodic = is_periodic};
+                              .periodic = is_periodic,
+                              .square = is_square};
 }
 
 /* ---- The map --------------------------------------------------------------------------------- */
@@ -42,9 +43,10 @@ struct device_map {
     arena arena;
     flight flight;
     command_sequence work;
-    dev_buffer *phi, *table, *list, *effects;
+    dev_buffer *phi, *table, *list; /* the latter: all effects, and behind them the bricks at hand */
     results records, found;
-    size_t effect_room, effects_sent, list_room, found_room;
+    char *message; /* for the list */
+    size_t effect_room, effects_sent, found_room;
 };
 
 static const char *const needed = "the grid of ions";
@@ -60,6 +62,7 @@ void device_map_destroy(device_map *m)
         return;
     sequence_end(&m->work);
     arena_clear(&m->arena);
+    free(m->message);
     if (!m->is_lent) {
         kernel_destroy(&m->nodes);
         kernel_destroy(&m->bricks);
@@ -110,9 +113,6 @@ static ley_status begin(device_map *m, const float *bricks, const float *table, 
     if (status == LEY_OK)
         status = table != NULL ? arena_upload(&m->arena, table, table_bytes, &m->table, error)
                                : arena_buffer(&m->arena, sizeof(float), DEV_READ_ONLY, &m->table, error);
-    m->list_room = n;
-    if (status == LEY_OK)
-        status = arena_buffer(&m->arena, n * sizeof(ions_work), DEV_READ_ONLY, &m->list, error);
     if (status == LEY_OK)
         status = arena_results(&m->arena, (int64_t)(n * sizeof(ions_record)), &m->records, error);
     return status;
@@ -146,7 +146,7 @@ ley_status device_map_create(dev *device, const ions_grid *g, const float *brick
     device_map *m = new_map(device, g, bricks, table);
     if (m == NULL)
         return ley_fail_memory(error, sizeof *m, needed);
-    const ions_bricks_spec spec = ions_spec_for(device->info, g->is_periodic);
+    const ions_bricks_spec spec = ions_spec_for(device->info, g->is_periodic, g->is_square);
     ley_status status = kernel_create(device, &ions_mask_kind, &plain, NULL, NULL, &m->mask, error);
     if (status == LEY_OK)
         status = kernel_create(device, &ions_bricks_kind, &spec, NULL, NULL, &m->bricks, error);
@@ -231,22 +231,33 @@ static ley_status mask(ions_map *map, const ions_spheres *spheres, ley_error *er
     return status;
 }
 
-/* All effects up to `count` are on the device then. */
-static ley_status send_effects(device_map *m, const ions_effect *effects, size_t count, ley_error *error)
+/* All effects up to `count`, or those that are there already, are on the device then, and behind
+ * them the bricks: what is new goes by one copy. *first: of the bricks, as kernels count them. */
+static ley_status send_list(device_map *m, const ions_effect *effects, size_t count, size_t n, const ions_work *work,
+                            int32_t *first, ley_error *error)
 {
-    if (m->effects == NULL || count > m->effect_room) {
-        arena_free_buffer(&m->arena, &m->effects);
-        m->effect_room = 2 * count + 64;
+    const size_t all = (size_t)m->map.grid->brick_count * sizeof *work;
+    if (m->list == NULL || count > m->effect_room) {
+        const size_t room = 2 * count + 64, bytes = room * sizeof *effects + all;
+        char *message = realloc(m->message, bytes);
+        if (message == NULL)
+            return ley_fail_memory(error, bytes, needed);
+        m->message = message;
+        arena_free_buffer(&m->arena, &m->list);
+        m->effect_room = room;
         m->effects_sent = 0;
-        const ley_status status =
-            arena_buffer(&m->arena, m->effect_room * sizeof *effects, DEV_READ_ONLY, &m->effects, error);
+        const ley_status status = arena_buffer(&m->arena, bytes, DEV_READ_ONLY, &m->list, error);
         if (status != LEY_OK)
             return status;
     }
-    if (count > m->effects_sent)
-        sequence_write(&m->work, m->effects, m->effects_sent * sizeof *effects, effects + m->effects_sent,
-                       (count - m->effects_sent) * sizeof *effects);
-    m->effects_sent = count > m->effects_sent ? count : m->effects_sent;
+    const size_t from = m->effects_sent, behind = count > from ? count : from,
+                 bytes = (behind - from) * sizeof *effects;
+    if (bytes > 0)
+        memcpy(m->message, effects + from, bytes);
+    memcpy(m->message + bytes, work, n * sizeof *work);
+    sequence_write(&m->work, m->list, from * sizeof *effects, m->message, bytes + n * sizeof *work);
+    m->effects_sent = behind;
+    *first = (int32_t)(behind * (sizeof *effects / sizeof *work));
     return LEY_OK;
 }
 
@@ -255,19 +266,18 @@ static ley_status update(ions_map *map, const ions_effect *effects, size_t n, co
 {
     device_map *m = (device_map *)map;
     const size_t bytes = n * sizeof *records;
-    int32_t last = 0;
+    int32_t last = 0, first_work = 0;
     for (size_t i = 0; i < n; i++)
         last = work[i].last > last ? work[i].last : last;
     sequence_begin(&m->work, &m->flight, NULL);
-    ley_status status = send_effects(m, effects, (size_t)last, error);
+    const ley_status status = send_list(m, effects, (size_t)last, n, work, &first_work, error);
     sequence_poison(&m->work, &m->records, bytes);
-    sequence_write(&m->work, m->list, 0, work, n * sizeof *work);
     for (size_t first = 0; first < n; first += most_groups(m)) {
         const size_t count = n - first < most_groups(m) ? n - first : most_groups(m);
         ions_bricks_arguments a = {.kind = &ions_bricks_kind,
                                    .gm_work = {m->list},
-                                   .first_work = (int32_t)first,
-                                   .gm_effects = {m->effects},
+                                   .first_work = first_work + (int32_t)first,
+                                   .gm_effects = {m->list},
                                    .gm_table = {m->table},
                                    .gm_phi = {m->phi},
                                    .gm_records = {m->records.buffer}};
@@ -307,6 +317,7 @@ static ley_status list(ions_map *map, size_t n, const int32_t *bricks, const ion
 {
     device_map *m = (device_map *)map;
     ley_status status = make_found(m, q->most > FEW_FOUND ? q->most : FEW_FOUND, error);
+    int32_t first_work = 0;
     ions_work *work = status == LEY_OK ? calloc(n + 1, sizeof *work) : NULL;
     if (status == LEY_OK && work == NULL)
         status = ley_fail_memory(error, n * sizeof *work, needed);
@@ -315,14 +326,17 @@ static ley_status list(ions_map *map, size_t n, const int32_t *bricks, const ion
     for (size_t i = 0; i < n; i++)
         work[i].brick = bricks[i];
     sequence_begin(&m->work, &m->flight, NULL);
-    sequence_write(&m->work, m->list, 0, work, n * sizeof *work);
+    status = send_list(m, NULL, 0, n, work, &first_work, error);
     sequence_fill(&m->work, m->found.buffer, 0, 0, sizeof *found);
+    const bool has_end = m->is_lent && q->most < FEW_FOUND; /* self-tests see what is written behind the room */
+    if (has_end)
+        sequence_fill(&m->work, m->found.buffer, (q->most + 1) * sizeof *found, DEV_NO_NUMBERS, sizeof *found);
     for (size_t first = 0; first < n; first += most_groups(m)) {
         const size_t count = n - first < most_groups(m) ? n - first : most_groups(m);
         ions_nodes_arguments a = {
             .kind = &ions_nodes_kind,
             .gm_work = {m->list},
-            .first_work = (int32_t)first,
+            .first_work = first_work + (int32_t)first,
             .numbers = {(int32_t)q->first, (int32_t)(q->last < INT32_MAX ? q->last : INT32_MAX), (int32_t)q->most, 0},
             .factor = (double)q->sign,
             .limit = (double)q->limit,
@@ -332,10 +346,12 @@ static ley_status list(ions_map *map, size_t n, const int32_t *bricks, const ion
         sequence_launch(&m->work, &m->nodes, (const size_t[3]){count, 1, 1}, &a, 0);
     }
     sequence_read(&m->work, m->found.buffer, 0, m->found.staging, (FEW_FOUND + 1) * sizeof *found);
-    status = sequence_finish(&m->work, error);
+    const ley_status finished = sequence_finish(&m->work, status == LEY_OK ? error : NULL);
     free(work);
-    if (status != LEY_OK)
-        return status;
+    if (status != LEY_OK || finished != LEY_OK)
+        return status != LEY_OK ? status : finished;
+    if (has_end && found_at(m, q->most + 1).brick != -1)
+        return ley_fail(error, LEY_ERROR_WRONG_RESULT, "a node is written behind the room for %zu", q->most);
     const int32_t count = found_at(m, 0).brick;
     if (count < 0)
         return sequence_no_number(error);

@@ -18,7 +18,7 @@ typedef struct ions_bricks_spec {
 
 /* Whether a device gets kernels for vectors; and the specification that it gets. */
 bool ions_has_vectors(const dev_info *info);
-ions_bricks_spec ions_spec_for(const dev_info *info, bool is_periodic);
+ions_bricks_spec ions_spec_for(const dev_info *info, bool is_periodic, bool is_square);
 
 typedef struct device_map device_map;
 

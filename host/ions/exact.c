@@ -26,6 +26,7 @@ struct ions_exact {
     cell cell;
     double from_A2;
     double origin_A[3];
+    bool is_square;           /* of q / r^2 */
     periodic_sum *sum, *unit; /* of a periodic cell */
     double *position_A;       /* of the atoms, as periodic sums want them */
 };
@@ -142,6 +143,7 @@ ley_status exact_create(const exact_options *o, ions_exact **made, ley_error *er
     const size_t n = o->atoms != NULL ? ley_atoms_count(o->atoms) : 0;
     e->cell = *o->cell;
     e->from_A2 = o->from_A * o->from_A;
+    e->is_square = o->is_square;
     memcpy(e->origin_A, o->origin_A, sizeof e->origin_A);
     ley_status status = LEY_OK;
     if (e->cell.dimensions > 0)
@@ -192,7 +194,8 @@ static inline __attribute__((always_inline)) double reciprocal_root(double x)
 
 /* Charges [first, last), whole vectors of them; lane by lane, so that the order is the same on any
  * processor. */
-FOR_THIS_CPU static void add_charges(const places *p, size_t first, size_t last, const double at[3], exact_value *to)
+static inline __attribute__((always_inline)) void add_terms(const places *p, bool is_square, size_t first, size_t last,
+                                                            const double at[3], exact_value *to)
 {
     double sum[LANES] = {0}, absolute[LANES] = {0}, nearest[LANES];
     const double *x = p->x, *y = p->y, *z = p->z, *q = p->q;
@@ -201,9 +204,10 @@ FOR_THIS_CPU static void add_charges(const places *p, size_t first, size_t last,
     for (size_t j = first; j < last; j += LANES)
         for (int k = 0; k < LANES; k++) {
             const double dx = at[0] - x[j + (size_t)k], dy = at[1] - y[j + (size_t)k], dz = at[2] - z[j + (size_t)k];
-            const double d2 = dx * dx + dy * dy + dz * dz, root = reciprocal_root(d2 < least_A2 ? least_A2 : d2);
-            sum[k] += q[j + (size_t)k] * root;
-            absolute[k] += fabs(q[j + (size_t)k]) * root;
+            const double d2 = dx * dx + dy * dy + dz * dz, bounded = d2 < least_A2 ? least_A2 : d2,
+                         term = is_square ? 1 / bounded : reciprocal_root(bounded);
+            sum[k] += q[j + (size_t)k] * term;
+            absolute[k] += fabs(q[j + (size_t)k]) * term;
             nearest[k] = d2 < nearest[k] ? d2 : nearest[k];
         }
     for (int k = 0; k < LANES; k++) {
@@ -211,6 +215,15 @@ FOR_THIS_CPU static void add_charges(const places *p, size_t first, size_t last,
         to->absolute += absolute[k];
         to->nearest_A2 = nearest[k] < to->nearest_A2 ? nearest[k] : to->nearest_A2;
     }
+}
+
+FOR_THIS_CPU static void add_charges(const places *p, bool is_square, size_t first, size_t last, const double at[3],
+                                     exact_value *to)
+{
+    if (is_square)
+        add_terms(p, true, first, last, at, to);
+    else
+        add_terms(p, false, first, last, at, to);
 }
 
 typedef struct batch {
@@ -227,7 +240,7 @@ static void add_parts(void *context, size_t first, size_t last)
     for (size_t i = first; i < last; i++) {
         const size_t begin = i / b->points * CHUNK, end = begin + CHUNK < b->of->padded ? begin + CHUNK : b->of->padded;
         b->parts[i] = (exact_value){.nearest_A2 = far_A2};
-        add_charges(b->of, begin, end, b->place_A[i % b->points], &b->parts[i]);
+        add_charges(b->of, b->e->is_square, begin, end, b->place_A[i % b->points], &b->parts[i]);
     }
 }
 
@@ -284,7 +297,9 @@ ley_status exact_at(const ions_exact *e, size_t n, const double (*place_A)[3], e
 
 double exact_pair(const ions_exact *e, const double way_A[3])
 {
-    return e->unit != NULL ? periodic_sum_at(e->unit, way_A).value : 1 / cell_length(way_A);
+    return e->unit != NULL ? periodic_sum_at(e->unit, way_A).value
+           : e->is_square  ? 1 / cell_dot(way_A, way_A)
+                           : 1 / cell_length(way_A);
 }
 
 double exact_distance_A2(const ions_exact *e, const double way_A[3])

@@ -21,6 +21,7 @@ typedef struct exact_options {
     const double *low_A, *high_A;
     double from_A;    /* how far `nearest_A2` is looked for */
     const cell *cell; /* of 0 or 3 dimensions */
+    bool is_square;   /* sums are of q / r^2; of 0 dimensions alone */
     size_t points;    /* at how many places it will be asked, about */
     const atomic_bool *cancelled;
 } exact_options;
@@ -33,7 +34,7 @@ void exact_destroy(ions_exact *e);
 /* At places from the origin, on all cores; the same bytes on any number of them. */
 ley_status exact_at(const ions_exact *e, size_t n, const double (*place_A)[3], exact_value *values, ley_error *error);
 
-/* What a unit charge at the end of a way does, with all images: 1/r, or the cell's. */
+/* What a unit charge at the end of a way does, with all images: 1/r, 1/r^2, or the cell's. */
 double exact_pair(const ions_exact *e, const double way_A[3]);
 
 /* The squared distance along a way, or to the nearest image. */

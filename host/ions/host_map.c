@@ -198,7 +198,8 @@ typedef struct updating {
 } updating;
 
 /* One effect upon a brick whose first node is at `at`, in open space. */
-FOR_THIS_CPU static void add_effect(const ions_grid *g, const ions_effect *e, const float at[3], float *values)
+static inline __attribute__((always_inline)) void add_terms(const ions_grid *g, bool is_square, const ions_effect *e,
+                                                            const float at[3], float *values)
 {
     const float m11 = (float)g->metric[1][1], m22 = (float)g->metric[2][2], m01 = (float)(2 * g->metric[0][1]),
                 m02 = (float)(2 * g->metric[0][2]), m12 = (float)(2 * g->metric[1][2]), charge = e->charge,
@@ -209,10 +210,19 @@ FOR_THIS_CPU static void add_effect(const ions_grid *g, const ions_effect *e, co
         const float across = m11 * y * y + m22 * z * z + m12 * y * z, along = m01 * y + m02 * z;
         for (int i = 0; i < BRICK; i++) {
             const float x = x0 + (float)i, d2 = x * x + along * x + across;
-            const float sum = v[i] + charge * (1.0f / sqrtf(d2 > 0.25f ? d2 : 0.25f));
+            const float bounded = d2 > 0.25f ? d2 : 0.25f,
+                        sum = v[i] + charge * (1.0f / (is_square ? bounded : sqrtf(bounded)));
             v[i] = d2 < radius2 ? NAN : sum;
         }
     }
+}
+
+FOR_THIS_CPU static void add_effect(const ions_grid *g, const ions_effect *e, const float at[3], float *values)
+{
+    if (g->is_square)
+        add_terms(g, true, e, at, values);
+    else
+        add_terms(g, false, e, at, values);
 }
 
 /* The same in a periodic cell: of images the table has the potential. */

@@ -154,6 +154,7 @@ static void apply(trial *t, const ions_effect *e)
             wrapped[axis] = (((int64_t)way[axis] % n) + n) % n;
         }
         const float term = t->grid.is_periodic ? e->charge * t->table[(wrapped[2] * NY + wrapped[1]) * NX + wrapped[0]]
+                           : t->grid.is_square ? (float)((double)e->charge / fmax(d2, 0.25))
                                                : (float)((double)e->charge / sqrt(fmax(d2, 0.25)));
         t->right[i] = d2 < (double)e->radius2 ? NAN : t->right[i] + term;
     }
@@ -215,7 +216,8 @@ static ley_status update_twice(trial *t, ley_error *error)
         work != NULL && records != NULL ? LEY_OK : ley_fail_memory(error, (size_t)n * sizeof *records, "the self-test");
     for (int part = 0; part < 2 && status == LEY_OK; part++) {
         for (int64_t b = 0; b < n; b++)
-            work[b] = (ions_work){.brick = (int32_t)(n - 1 - b), .first = part, .last = part == 0 ? 1 : EFFECTS};
+            work[b] = (ions_work){
+                .brick = (int32_t)(n - 1 - b), .first = part, .last = part == 0 ? 1 : EFFECTS, .record = (int32_t)b};
         status = map->update(map, effects, (size_t)n, work, records, error);
     }
     for (int64_t b = 0; b < n / 2 && status == LEY_OK; b++) {
@@ -234,10 +236,12 @@ static ley_status update_twice(trial *t, ley_error *error)
     return status;
 }
 
-static ley_status bricks_once(const dev_kernel *kernel, bool is_oblique, bool is_periodic, ley_error *error)
+static ley_status bricks_once(const dev_kernel *kernel, bool is_oblique, bool is_periodic, bool is_square,
+                              ley_error *error)
 {
     trial t;
     ley_status status = begin(&t, is_oblique, is_periodic, error);
+    t.grid.is_square = is_square;
     if (status == LEY_OK)
         put_extremes(&t);
     for (size_t i = 0; i < BRICK_NODES && status == LEY_OK; i++) /* a brick of which nothing is left */
@@ -257,8 +261,8 @@ ley_status ions_test_bricks(const dev_kernel *kernel, void *context, ley_error *
     ions_bricks_spec spec;
     (void)context;
     memcpy(&spec, kernel->spec, sizeof spec);
-    const ley_status status = bricks_once(kernel, false, spec.periodic, error);
-    return status == LEY_OK ? bricks_once(kernel, true, spec.periodic, error) : status;
+    const ley_status status = bricks_once(kernel, false, spec.periodic, spec.square, error);
+    return status == LEY_OK ? bricks_once(kernel, true, spec.periodic, spec.square, error) : status;
 }
 
 /* ---- ions_nodes ------------------------------------------------------------------------------ */

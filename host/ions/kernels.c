@@ -8,13 +8,16 @@ KERNEL_DESCRIBE_ARGUMENTS(ions_nodes, LEY_IONS_NODES_ARGUMENTS)
 
 static void bricks_specs(const dev_info *info, kernel_depth depth, kernel_visit *visit, void *context)
 {
-    const ions_bricks_spec open = ions_spec_for(info, false), periodic = ions_spec_for(info, true);
-    visit(context, "ions_bricks-open", &open);
-    visit(context, "ions_bricks-periodic", &periodic);
-    for (int is_periodic = 0; open.width > 1 && depth != KERNEL_FEW && is_periodic <= 1; is_periodic++) {
-        const ions_bricks_spec group = {
-            .sum = LEY_SPEC_SUM_FLOAT, .width = 1, .root = LEY_ROOT_STANDARD, .periodic = is_periodic};
-        visit(context, is_periodic ? "ions_bricks-group-periodic" : "ions_bricks-group-open", &group);
+    static const char *const names[] = {"ions_bricks-open",           "ions_bricks-periodic",
+                                        "ions_bricks-square",         "ions_bricks-group-open",
+                                        "ions_bricks-group-periodic", "ions_bricks-group-square"};
+    for (int i = 0; i < 6; i++) {
+        ions_bricks_spec spec = ions_spec_for(info, i % 3 == 1, i % 3 == 2);
+        if (i >= 3 && (spec.width == 1 || depth == KERNEL_FEW))
+            return;
+        spec.width = i < 3 ? spec.width : 1;
+        spec.root = spec.width == 1 ? LEY_ROOT_STANDARD : spec.root;
+        visit(context, names[i], &spec);
     }
 }
 

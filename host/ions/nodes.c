@@ -317,6 +317,7 @@ static ley_status make_exact(placing *p, ley_error *error)
                                    .high_A = high_A,
                                    .from_A = t->o.from_solute_A,
                                    .cell = &t->cell,
+                                   .is_square = t->o.distance_dielectric,
                                    .points = 1000};
     ley_status status = exact_create(&options, &t->exact, error);
     return status == LEY_OK ? make_spheres(p, error) : status;
@@ -422,6 +423,7 @@ static ley_status prepare(placing *p, ley_error *error)
     ley_status status = choose_grid(t, &grid, error);
     if (status == LEY_OK)
         status = ions_grid_make(&grid, t->o.between_A, t->cell.dimensions > 0, &p->grid, error);
+    p->grid.is_square = t->o.distance_dielectric;
     if (status == LEY_OK)
         status = check_memory(p, error);
     if (status == LEY_OK)

@@ -26,6 +26,9 @@ static const ley_parameter rows[] = {
      .details = "in the volume that ions may be in: that of the nodes of the grid that are not too near to the "
                 "solute, or of the whole periodic cell",
      PARAMETER_FIELD(ley_ions_options, concentration_M)},
+    {.name = "distance_dielectric", .type = LEY_PARAMETER_FLAG, .level = LEY_EXPERT,
+     .sentence = "take the distance of a pair in A as its relative permittivity, so that potentials are sums of q/r^2",
+     PARAMETER_FIELD(ley_ions_options, distance_dielectric)},
     {.name = "seed", .type = LEY_PARAMETER_INTEGER, .value = "N", .default_value = {0}, .low = 0, .high = 9e15,
      .unset = "the first of equals",
      .sentence = "random seed for the choice among places of equal energy",

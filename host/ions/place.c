@@ -49,6 +49,9 @@ static ley_status take_request(ions_task *t, const ley_request *request, ley_err
     if (status == LEY_OK && t->cell.dimensions != 0 && t->cell.dimensions != 3)
         status = ley_fail(error, LEY_ERROR_USAGE,
                           "ions are placed in open space, or where the cell is periodic along all three vectors: xyz");
+    if (status == LEY_OK && t->cell.dimensions != 0 && t->o.distance_dielectric)
+        status = ley_fail(error, LEY_ERROR_USAGE,
+                          "distance_dielectric is for open space: sums of q/r^2 over images have no end");
     if (status != LEY_OK)
         return status;
     const ley_long_range *p = &t->request.potential;

@@ -138,8 +138,10 @@ static ley_status update(search *s, size_t count, ley_error *error)
 {
     for (size_t i = 0; i < count; i++) {
         const int32_t b = s->chosen[i];
-        s->work[i] = (ions_work){
-            .brick = b, .first = s->versions[b] < 0 ? 0 : s->ends[s->versions[b]], .last = s->ends[s->version]};
+        s->work[i] = (ions_work){.brick = b,
+                                 .first = s->versions[b] < 0 ? 0 : s->ends[s->versions[b]],
+                                 .last = s->ends[s->version],
+                                 .record = (int32_t)i};
     }
     const ley_status status = s->o.map->update(s->o.map, s->effects, count, s->work, s->news, error);
     for (size_t i = 0; i < count && status == LEY_OK; i++) {
@@ -301,7 +303,7 @@ static ley_status add_ion(search *s, double charge_e, const candidate *at, bool 
                     .is_open = is_open};
     memcpy(ion->node, at->node, sizeof ion->node);
     memcpy(ion->place_A, at->place_A, sizeof ion->place_A);
-    const double charge = s->o.constant * charge_e / s->g->h_A;
+    const double charge = s->o.constant * charge_e * ions_grid_unit(s->g);
     if (s->g->is_periodic) {
         const ley_status status = add_images(s, ion, charge, error);
         if (status != LEY_OK)
@@ -312,7 +314,7 @@ static ley_status add_ion(search *s, double charge_e, const candidate *at, bool 
                    s->g->between2);
         bounds_widen(&s->bounds, s->o.constant * charge_e, ion->place_A);
     }
-    s->delta += float_rounding * fabs(charge) / sqrt(s->g->between2);
+    s->delta += float_rounding * fabs(charge) / (s->g->is_square ? s->g->between2 : sqrt(s->g->between2));
     s->ion_count++;
     end_version(s);
     return LEY_OK;
@@ -549,8 +551,8 @@ static double term_of(const search *s, const placed *ion, const int64_t node[3])
     }
     const double factor = s->o.map->table != NULL
                               ? (double)s->o.map->table[(wrapped[2] * g->n[1] + wrapped[1]) * g->n[0] + wrapped[0]]
-                              : 1 / sqrt(ions_grid_distance2(g, way));
-    return s->o.constant * ion->charge_e / g->h_A * factor;
+                              : pow(ions_grid_distance2(g, way), g->is_square ? -1 : -0.5);
+    return s->o.constant * ion->charge_e * ions_grid_unit(g) * factor;
 }
 
 /* A map's value is its first one and what was added, but for rounding; else it was wrongly

@@ -310,6 +310,7 @@ static ley_status begin(waters_search *s, ley_error *error)
                                    .high_A = high_A,
                                    .from_A = t->o.from_solute_A,
                                    .cell = &t->cell,
+                                   .is_square = t->o.distance_dielectric,
                                    .points = 1000};
     ley_status status = exact_create(&options, &t->exact, error);
     if (status == LEY_OK)

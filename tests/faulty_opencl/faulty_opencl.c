@@ -7,6 +7,7 @@
  *     device   the calls of this device count, in the order in which devices were found; -1, the
  *              default: of all
  *     ever     the fault stays from then on
+ *     card     1: devices say that they are GPUs
  *     drag_ms  copies of this device that do not block begin so much later
  *     fault    fail     an error, and nothing is done
  *              early    it is begun, and an error comes at once, without waiting for it
@@ -229,8 +230,6 @@ static cl_device_id of_event(cl_event event)
 STATUS(clGetPlatformIDs, NULL, (cl_uint most, cl_platform_id *ids, cl_uint *count), (most, ids, count))
 STATUS(clGetPlatformInfo, NULL, (cl_platform_id id, cl_platform_info what, size_t size, void *value, size_t *needed),
        (id, what, size, value, needed))
-STATUS(clGetDeviceInfo, id, (cl_device_id id, cl_device_info what, size_t size, void *value, size_t *needed),
-       (id, what, size, value, needed))
 STATUS(clGetEventInfo, of_event(event), (cl_event event, cl_event_info what, size_t size, void *value, size_t *needed),
        (event, what, size, value, needed))
 STATUS(clGetEventProfilingInfo, of_event(event),
@@ -258,6 +257,20 @@ STATUS(clReleaseProgram, of_program(program), (cl_program program), (program))
 WAITING(clFinish, of_queue(queue), (cl_command_queue queue), (queue))
 WAITING(clWaitForEvents, count > 0 ? of_event(events[0]) : NULL, (cl_uint count, const cl_event *events),
         (count, events))
+
+cl_int clGetDeviceInfo(cl_device_id id, cl_device_info what, size_t size, void *value, size_t *needed)
+{
+    REAL(clGetDeviceInfo);
+    const int now = strikes(__func__, id);
+    if (is_fault(now, "fail"))
+        return error_code;
+    if (is_fault(now, "skip"))
+        return CL_SUCCESS;
+    const cl_int code = real(id, what, size, value, needed);
+    if (what == CL_DEVICE_TYPE && value != NULL && number("card", 0))
+        *(cl_device_type *)value = CL_DEVICE_TYPE_GPU;
+    return is_fault(now, "early") ? error_code : code;
+}
 
 cl_int clGetDeviceIDs(cl_platform_id platform, cl_device_type type, cl_uint most, cl_device_id *ids, cl_uint *count)
 {

@@ -138,6 +138,7 @@ class IonsKeywords(TypedDict, total=False):
     between: Optional[float]
     neutralise: Optional[bool]
     concentration: Optional[float]
+    distance_dielectric: Optional[bool]
     seed: Optional[int]
     placing: Optional[Literal['auto', 'host', 'device']]
     spacing: Optional[Union[float, Sequence[float]]]
