@@ -298,7 +298,7 @@ static void test_command(void **state)
     assert_says("bench --kernel squares --device cpu --dims 64,16,9", 0, "problem: 64 x 16 x 9 points");
     assert_says("help", 0, "Sums the squares of a map's values.");
     assert_says("map --mean", 1, "unknown option '--mean'");
-    assert_says("map x.pqr -o x.dx --method squares", 1, "it must be one of auto, dcs, cutoff, msm\n");
+    assert_says("map x.pqr -o x.dx --method squares", 1, "it must be one of auto, dcs, cutoff, msm; type: ");
     ley_map_destroy(map);
     ley_map_destroy(read);
 }

@@ -96,6 +96,7 @@ def test_at_points(arrays, wavefunction, engine):
     around = {(axis, sign): judge.density(arrays, POINTS + sign * step * np.eye(3)[axis]) for axis in range(3) for sign in (1, -1)}
     here = judge.density(arrays, POINTS)
     same(rho, here)
+    same(wavefunction.density(points=POINTS * BOHR, sum="double", engine=engine), here, 1e-10)
     same(gradient, np.transpose([(around[axis, 1] - around[axis, -1]) / (2 * step) for axis in range(3)]), 1e-5)
     same(laplacian, (sum(around.values()) - 6 * here) / step ** 2, 1e-4)
     weights = np.where(np.arange(6) == 3, 1.0, 0.0)
@@ -159,7 +160,7 @@ def test_potential(engine):
     (dict(points=[[0, 0, 0]], spacing=1), "spacing is for the grid around the nuclei"),
     (dict(grid=leyden.Grid((0, 0, 0), spacing=1, n=(2, 2, 2)), dims=(2, 2, 2)), "dims is for the grid around"),
     (dict(spacing=0), "spacing: 0 is out of range"), (dict(grid="a.dx"), "grid: a leyden.Grid is needed"),
-    (dict(engine="host"), "the host alone does not: engine=.cpu. names the processor"), (dict(sum="double"), "orbitals are summed in floats")])
+    (dict(engine="host"), "the host alone does not: engine=.cpu. names the processor")])
 def test_wrong_usage(wavefunction, engine, arguments, words):
     with pytest.raises(leyden.UsageError, match=words):
         wavefunction.density(**{"engine": engine, **arguments})
