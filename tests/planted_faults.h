@@ -76,7 +76,7 @@ static const fault dcs_faults[] = {
     {"one near atom of 32", "dcs", "left &= left - 1", "left = @ ? 0 : left & (left - 1)", LOCAL},
     {"near atoms left out", "dcs", "n < n_near;", "n < (@ ? 0 : n_near);", ROWS},
     {"r_min ignored", "dcs", "(dy * dy + dz * dz), ", "(dy * dy + dz * dz), (@ ? 0.0f : 1.0f) * ", ROWS | LOCAL},
-    {"carries dropped", "sum.h", "(c) = (t_ - (s)) - y_;", "(c) = @ ? (real)0 : (t_ - (s)) - y_;", COMPENSATED},
+    {"carries dropped", "add.h", "(c) = (t_ - (s)) - y_;", "(c) = @ ? (real)0 : (t_ - (s)) - y_;", COMPENSATED},
     {"roots like floats", "dialect.h", "{ return rsqrt(x); }", "{ return rsqrt(x) * (@ ? 1 + 3e-8 : 1); }", DOUBLE},
 };
 
@@ -131,7 +131,7 @@ static const fault mdh_faults[] = {
      "ATOMS_OF_A_TURN for (int j = 0; j < count - (@ ? count % 8 : 0)", LOCAL},
     {"the last point", "mdh", "(at < n_places)", "(at < n_places - (@ ? LEY_WIDTH : 0))", LIST},
     {"exponentials by 3e-4", "pair.h", "0.2402211972f", "(@ ? 0.2409f : 0.2402211972f)", POLYNOMIAL},
-    {"carries dropped", "sum.h", "(c) = (t_ - (s)) - y_;", "(c) = @ ? (real)0 : (t_ - (s)) - y_;", COMPENSATED},
+    {"carries dropped", "add.h", "(c) = (t_ - (s)) - y_;", "(c) = @ ? (real)0 : (t_ - (s)) - y_;", COMPENSATED},
     {"second of the parts", "sum_parts", "sum += gm_parts[(size_t)p * part_values + i];",
      "sum += (@ && p == 1 ? 0 : 1) * gm_parts[(size_t)p * part_values + i];"},
     {"third of the parts", "sum_parts", "sum = 0;", "sum = 0; if (@) n_parts = min(n_parts, 2);"},

@@ -48,7 +48,7 @@ esac
 with_drivers=" test_average test_average_devices test_check test_check_faults test_conformance test_forecast test_host_jobs test_stored_maps test_self_test test_verification test_reference_kernel test_dcs test_bench_cutoff test_bench_frontier test_bench_lattice test_bench_msm test_lattice test_long_faults test_mdh test_cutoff test_cutoff_digits test_cutoff_maps test_oblique test_plan_runs test_device_binning test_device_spread test_device_long test_device_interface test_drivers test_cli test_cli_batch test_cli_boundary test_cli_compare test_cli_cutoff test_cli_field test_cli_files test_soak test_cli_late test_cli_maps test_cli_mistakes test_cli_outputs test_cli_plan test_cli_points test_cli_redo test_cli_slice test_plan test_point_exclusions test_map_fields test_point_fields test_point_pairs test_point_values test_cuda test_faults test_fft test_fft_devices test_transfer test_epilogue test_by_plane test_solvers test_msm test_msm_attack test_msm_budget test_msm_cancelling test_msm_devices test_msm_faults test_msm_plans test_msm_points test_msm_periodic test_cli_msm test_cli_msm_periodic test_apbs test_apbs_grids test_pqr test_bench_outputs test_bench_statistics test_cli_generate test_numerics test_pqr_writers test_dump test_waterbox test_planner test_cli_surface test_orbital test_esp test_cli_orbital test_bench_frames test_ions test_ions_faults test_cli_ions "
 # These judge numbers and texts; what they call, other programs or fuzzers call under sanitizers,
 # too.
-numbers=" test_average_devices test_bench_frames test_bench_lattice test_bench_outputs test_check_faults test_cli_batch test_cli_files test_cli_ions test_cli_maps test_cli_msm_periodic test_cli_orbital test_cli_outputs test_cli_plan test_cli_points test_cli_redo test_cli_slice test_cli_tolerance test_dialects test_epilogue test_esp test_ions test_ions_faults test_lattice test_long_faults test_long_range test_map_fields test_msm_attack test_msm_budget test_msm_costs test_msm_devices test_msm_faults test_msm_limits test_orbital test_pqr test_soak test_verification "
+numbers=" test_average_devices test_bench_frames test_bench_lattice test_bench_outputs test_check_faults test_cli test_cli_batch test_cli_files test_cli_ions test_cli_maps test_cli_msm_periodic test_cli_orbital test_cli_outputs test_cli_plan test_cli_points test_cli_redo test_cli_slice test_cli_tolerance test_dialects test_epilogue test_esp test_ions test_ions_faults test_lattice test_long_faults test_long_range test_map_fields test_msm_attack test_msm_budget test_msm_costs test_msm_devices test_msm_faults test_msm_limits test_orbital test_pqr test_soak test_verification "
 
 # A second vendor's driver, which is slow and compiles each kernel once more; what it computes does
 # not depend on how the host was compiled. At level quick these have it alone.
@@ -63,6 +63,9 @@ second_driver() { if has_two_drivers "$1" || [ "${TEST_DRIVER-}" = llvmpipe ]; t
 from_pairwise=" test_self_test test_epilogue test_cutoff_digits test_cutoff_maps test_mdh_lists test_bench_cutoff test_bench_msm test_bench_frontier test_tolerance_maps test_cli_field test_average_devices test_ions_faults test_bench_frames"
 from_pairwise+=" test_msm_periodic test_msm_attack test_msm_budget test_msm_cancelling test_msm_devices test_msm_faults oclgrind check_golden check_rates check_others python_extra sdist "
 sanitized=" test_msm_cancelling test_msm_devices test_mdh_lists "
+
+# Of these, what TEST_REST leaves to a whole `make check-all`: benchmarks, and packages of sources.
+seldom=" sdist test_bench_cutoff test_bench_frames test_bench_frontier test_bench_msm "
 
 # Every choice of a long-range sum with every other one, in the double reference and on a driver,
 # also with TEST_REST.
@@ -79,7 +82,7 @@ has_levels() {
 }
 wanted() {
     if [ "$TEST_LEVEL" = quick ] && [ "${TEST_REST-}" = yes ]; then
-        [[ $from_pairwise$in_pairs == *" $1 "* ]]
+        [[ $from_pairwise$in_pairs == *" $1 "* && $seldom != *" $1 "* ]]
     elif [ "$TEST_LEVEL" = quick ]; then
         [[ $from_pairwise != *" $1 "* ]] || { [ -n "$flavour" ] && [[ $sanitized == *" $1 "* ]]; }
     else
