@@ -60,6 +60,14 @@ void forecast_transfer(device_forecast *f, double bytes, double slabs)
     forecast_slabs(f, "transfer", bytes * bus[COST_TO_HOST] + slabs * bus[COST_START], true);
 }
 
+ley_status forecast_in_slabs(device_forecast *f, double slab_bytes, double pieces, double kernels_s, ley_error *error)
+{
+    const ley_status status = forecast_need(f, "slabs", METHOD_SLOTS * slab_bytes, slab_bytes, error);
+    forecast_slabs(f, "kernels", kernels_s, false);
+    forecast_transfer(f, slab_bytes / (double)f->slab * pieces, ceil(pieces / (double)f->slab));
+    return status;
+}
+
 /* Slabs go on as soon as one device is there: at time t device i has done (t - before) / slabs of
  * them. */
 double forecast_end_s(const device_forecast *devices, size_t count)

@@ -33,6 +33,10 @@ void forecast_slabs(device_forecast *f, const char *what, double seconds, bool i
 /* Slabs on their way back: so many bytes in so many slabs, beside kernels. */
 void forecast_transfer(device_forecast *f, double bytes, double slabs);
 
+/* All of these for slabs of f->slab pieces and so many bytes: their buffers, as many as are in
+ * flight, the kernels of all pieces, and their way back. Errors: those of forecast_need(). */
+ley_status forecast_in_slabs(device_forecast *f, double slab_bytes, double pieces, double kernels_s, ley_error *error);
+
 /* When all is done, each device beginning with what it does before, and then sharing the slabs. */
 double forecast_end_s(const device_forecast *devices, size_t count);
 

@@ -614,9 +614,7 @@ ley_status cutoff_sum_forecast(void *context, const stage_place *place, void *st
     f->slab = s->slab_layers;
     cutoff_kernel_bytes(&s->kernel, f->slab, &bytes);
     const ley_status slabs =
-        forecast_need(f, "slabs", METHOD_SLOTS * (double)bytes, (double)bytes, status == LEY_OK ? error : NULL);
-    forecast_slabs(f, "kernels", cutoff_sum_predict(task, s), false);
-    forecast_transfer(f, (double)bytes / (double)f->slab * layers, ceil(layers / (double)f->slab));
+        forecast_in_slabs(f, (double)bytes, layers, cutoff_sum_predict(task, s), status == LEY_OK ? error : NULL);
     return status == LEY_OK ? slabs : status;
 }
 

@@ -211,14 +211,10 @@ static ley_status forecast(void *context, const stage_place *place, void *state,
                      status = forecast_need(f, "packed atoms", bytes, bytes, sized == LEY_OK ? error : NULL);
     layout.planes = f->slab = sized == LEY_OK ? s->slab_planes : 1;
     padding_bytes(&layout, &slab_bytes);
-    const ley_status slabs = forecast_need(f, "slabs", METHOD_SLOTS * (double)slab_bytes, (double)slab_bytes,
-                                           sized == LEY_OK && status == LEY_OK ? error : NULL);
-    const double planes = (double)problem->grid.n[2];
-    forecast_slabs(f, "kernels",
-                   (double)layout.padded_x * (double)layout.padded_y * planes * atoms /
-                       dcs_kernel_expected_rate(&s->kernel),
-                   false);
-    forecast_transfer(f, (double)slab_bytes / (double)f->slab * planes, ceil(planes / (double)f->slab));
+    const double planes = (double)problem->grid.n[2], kernels_s = (double)layout.padded_x * (double)layout.padded_y *
+                                                                  planes * atoms / dcs_kernel_expected_rate(&s->kernel);
+    const ley_status slabs =
+        forecast_in_slabs(f, (double)slab_bytes, planes, kernels_s, sized == LEY_OK && status == LEY_OK ? error : NULL);
     return sized != LEY_OK ? sized : status != LEY_OK ? status : slabs;
 }
 

@@ -34,10 +34,9 @@ typedef struct esp_state {
 static ley_status prepare(void *context, const job_view *job, ley_error *error)
 {
     wavefunction_task *task = context;
-    task->job = job;
-    for (size_t i = 0; i < task->values && task->request.maps != NULL; i++)
-        if (!job->only_plans && !map_takes_values(task->maps[i]))
-            return ley_fail(error, LEY_ERROR_USAGE, "a map has no values: it is for forecasts");
+    const ley_status taken = wavefunction_take_job(task, job, error);
+    if (taken != LEY_OK)
+        return taken;
     if (job->options->sum != LEY_SUM_FLOAT)
         return ley_fail(error, LEY_ERROR_USAGE, "potentials of electrons are summed in floats, with compensation");
     const hermite_wish wish = {.weights = task->weights,
@@ -50,32 +49,6 @@ static ley_status prepare(void *context, const job_view *job, ley_error *error)
     for (size_t v = 0; v < task->values; v++)
         task->quantities[v].least = task->charges.left_out / promise;
     return status;
-}
-
-static void release(void *context, bool is_kept)
-{
-    (void)is_kept; /* devices have copies */
-    wavefunction_task_release(context);
-}
-
-static void host_needs(const void *context, job_needs *needs)
-{
-    method_wavefunction.host_needs(context, needs);
-}
-
-static int64_t count_planes(const void *context)
-{
-    return method_wavefunction.stages[0].count(context);
-}
-
-static int64_t count_points(const void *context, slab s)
-{
-    return method_wavefunction.points(context, s);
-}
-
-static int64_t plane_points(const wavefunction_task *task)
-{
-    return task->grid.n[0] * task->grid.n[1];
 }
 
 static double count_evaluations(const void *context)
@@ -127,10 +100,10 @@ static ley_status ready(dev *device, const void *wish, kernel_notes *noted, void
 static ley_status size_slabs(esp_state *s, ley_error *error)
 {
     const wavefunction_task *task = s->task;
-    const double points = (double)plane_points(task);
+    const double points = (double)wavefunction_plane_points(task);
     const slab_needs needs = {.pieces = task->grid.n[2],
                               .piece_s = points * esp_point_s(&s->kernel, &task->charges, task->request.field),
-                              .piece_bytes = esp_point_bytes(task->request.field) * plane_points(task),
+                              .piece_bytes = esp_point_bytes(task->request.field) * wavefunction_plane_points(task),
                               .fixed_bytes = esp_bytes(&task->charges),
                               .staging_bytes = most_staging_bytes,
                               .most_per_launch = (double)INT32_MAX / (2 * points),
@@ -160,7 +133,7 @@ static ley_status begin(void *context, const stage_place *place, void **state, l
     if (status == LEY_OK)
         status = esp_kernel_load(&s->kernel, &problem, error);
     for (int i = 0; i < METHOD_SLOTS && status == LEY_OK; i++)
-        status = esp_run_create(&s->slots[i], &s->kernel, s->slab_planes * plane_points(s->task), error);
+        status = esp_run_create(&s->slots[i], &s->kernel, s->slab_planes * wavefunction_plane_points(s->task), error);
     return status;
 }
 
@@ -171,16 +144,14 @@ static ley_status forecast(void *context, const stage_place *place, void *state,
     s->task = context;
     s->kernel.arena = (arena){.device = place->device, .within = place->arena};
     const wavefunction_task *task = s->task;
-    const double points = (double)plane_points(task), planes = (double)task->grid.n[2],
+    const double points = (double)wavefunction_plane_points(task), planes = (double)task->grid.n[2],
                  fixed = esp_bytes(&task->charges), plane_bytes = points * (double)esp_point_bytes(task->request.field);
     const ley_status sized = size_slabs(s, error),
                      needed = forecast_need(f, "pairs of Gaussians", fixed, fixed, sized == LEY_OK ? error : NULL);
     f->slab = sized == LEY_OK ? s->slab_planes : 1;
-    const double slab_bytes = plane_bytes * (double)f->slab;
-    const ley_status slabs = forecast_need(f, "slabs", METHOD_SLOTS * slab_bytes, slab_bytes,
-                                           sized == LEY_OK && needed == LEY_OK ? error : NULL);
-    forecast_slabs(f, "kernels", planes * points * esp_point_s(&s->kernel, &task->charges, task->request.field), false);
-    forecast_transfer(f, plane_bytes * planes, ceil(planes / (double)f->slab));
+    const double kernels_s = planes * points * esp_point_s(&s->kernel, &task->charges, task->request.field);
+    const ley_status slabs = forecast_in_slabs(f, plane_bytes * (double)f->slab, planes, kernels_s,
+                                               sized == LEY_OK && needed == LEY_OK ? error : NULL);
     return sized != LEY_OK ? sized : needed != LEY_OK ? needed : slabs;
 }
 
@@ -201,8 +172,8 @@ static int64_t slab_count(const void *state)
 static ley_status submit(void *state, int slot, slab piece, ley_error *error)
 {
     esp_state *s = state;
-    const slab_points points = {s->task, piece.first * plane_points(s->task)};
-    return esp_run_begin(&s->slots[slot], wavefunction_place, &points, piece.count * plane_points(s->task),
+    const slab_points points = {s->task, piece.first * wavefunction_plane_points(s->task)};
+    return esp_run_begin(&s->slots[slot], wavefunction_place, &points, piece.count * wavefunction_plane_points(s->task),
                          s->task->job->cancelled, error);
 }
 
@@ -276,8 +247,9 @@ static ley_status collect(void *state, int slot, slab piece, slab_times *times, 
     if (status == LEY_OK && has_maps)
         status = wavefunction_take_planes(task, piece, planes, &taken, error);
     if (status == LEY_OK)
-        parallel_ranges((size_t)run->count, store,
-                        &(storing){run, {task, piece.first * plane_points(task)}, has_maps ? planes : NULL});
+        parallel_ranges(
+            (size_t)run->count, store,
+            &(storing){run, {task, piece.first * wavefunction_plane_points(task)}, has_maps ? planes : NULL});
     const ley_status given = wavefunction_give_planes(task, piece, planes, taken, status == LEY_OK, error);
     return status == LEY_OK ? given : status;
 }
@@ -324,19 +296,9 @@ static accuracy_limits limits(const void *context)
     return (accuracy_limits){.tolerance = promise, .nothing = ACCURACY_NOTHING};
 }
 
-static int64_t point(const void *context, slab s, int64_t i)
-{
-    return method_wavefunction.point(context, s, i);
-}
-
-static double value(const void *context, int64_t number, double place_A[3])
-{
-    return method_wavefunction.value(context, number, place_A);
-}
-
 static const stage stages[] = {{.name = "sum",
                                 .split = STAGE_SLABS,
-                                .count = count_planes,
+                                .count = wavefunction_count_planes,
                                 .wish = make_wish,
                                 .wish_destroy = free,
                                 .ready = ready,
@@ -359,18 +321,18 @@ const method method_esp = {
     .name = "esp",
     .needs = needs,
     .prepare = prepare,
-    .release = release,
-    .host_needs = host_needs,
+    .release = wavefunction_release,
+    .host_needs = wavefunction_host_needs,
     .end = wavefunction_task_end,
     .stages = stages,
     .stage_count = sizeof stages / sizeof *stages,
-    .points = count_points,
+    .points = wavefunction_count_points,
     .evaluations = count_evaluations,
     .finish = finish,
     .terms = terms,
     .terms_at = terms_at,
     .error_scale = "the value and the root of the sum of squares of what nuclei and pairs of primitives add",
     .limits = limits,
-    .point = point,
-    .value = value,
+    .point = wavefunction_point_number,
+    .value = wavefunction_value_at,
 };

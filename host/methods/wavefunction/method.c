@@ -65,23 +65,29 @@ static const char *variant_of(const job_view *job)
     return variant;
 }
 
-static ley_status prepare(void *context, const job_view *job, ley_error *error)
+ley_status wavefunction_take_job(wavefunction_task *task, const job_view *job, ley_error *error)
 {
-    wavefunction_task *task = context;
     task->job = job;
     for (size_t i = 0; i < task->values && task->request.maps != NULL; i++)
         if (!job->only_plans && !map_takes_values(task->maps[i]))
             return ley_fail(error, LEY_ERROR_USAGE, "the map has no values: it is for forecasts");
-    return wavefunction_task_prepare(task, (int)job->options->sum, variant_of(job), error);
+    return LEY_OK;
 }
 
-static void release(void *context, bool is_kept)
+static ley_status prepare(void *context, const job_view *job, ley_error *error)
+{
+    wavefunction_task *task = context;
+    const ley_status status = wavefunction_take_job(task, job, error);
+    return status == LEY_OK ? wavefunction_task_prepare(task, (int)job->options->sum, variant_of(job), error) : status;
+}
+
+void wavefunction_release(void *context, bool is_kept)
 {
     (void)is_kept; /* devices have copies */
     wavefunction_task_release(context);
 }
 
-static void host_needs(const void *context, job_needs *needs)
+void wavefunction_host_needs(const void *context, job_needs *needs)
 {
     const wavefunction_task *task = context;
     if (task->request.maps != NULL)
@@ -93,20 +99,20 @@ static ley_status renew(void *context, ley_error *error)
     return wavefunction_task_renew(context, error);
 }
 
-static int64_t count_planes(const void *context)
+int64_t wavefunction_count_planes(const void *context)
 {
     return ((const wavefunction_task *)context)->grid.n[2];
 }
 
-static int64_t plane_points(const wavefunction_task *task)
+int64_t wavefunction_plane_points(const wavefunction_task *task)
 {
     return task->grid.n[0] * task->grid.n[1];
 }
 
-static int64_t count_points(const void *context, slab s)
+int64_t wavefunction_count_points(const void *context, slab s)
 {
     const wavefunction_task *task = context;
-    return s.count * plane_points(task) * (int64_t)task->values;
+    return s.count * wavefunction_plane_points(task) * (int64_t)task->values;
 }
 
 static double count_evaluations(const void *context)
@@ -220,7 +226,8 @@ static ley_status size_slabs(wavefunction_state *s, ley_error *error)
 static ley_status size_list_slabs(wavefunction_state *s, ley_error *error)
 {
     const wavefunction_task *task = s->task;
-    const double points = (double)plane_points(task), bytes = (double)list_point_bytes(&s->list, &task->list) * points;
+    const double points = (double)wavefunction_plane_points(task),
+                 bytes = (double)list_point_bytes(&s->list, &task->list) * points;
     const slab_needs needs = {.pieces = task->grid.n[2],
                               .piece_s = points * list_point_s(&s->list, &task->list),
                               .piece_bytes = (int64_t)bytes,
@@ -240,7 +247,8 @@ static ley_status begin_list(wavefunction_state *s, const stage_place *place, le
     if (status == LEY_OK)
         status = list_kernel_load(&s->list, &s->task->list, error);
     for (int i = 0; i < METHOD_SLOTS && status == LEY_OK; i++)
-        status = list_run_create(&s->list_slots[i], &s->list, s->slab_planes * plane_points(s->task), error);
+        status =
+            list_run_create(&s->list_slots[i], &s->list, s->slab_planes * wavefunction_plane_points(s->task), error);
     return status;
 }
 
@@ -273,11 +281,11 @@ static ley_status forecast(void *context, const stage_place *place, void *state,
     s->task = context;
     s->kernel.arena = s->list.arena = (arena){.device = place->device, .within = place->arena};
     const wavefunction_task *task = s->task;
-    const double points = (double)plane_points(task), planes = (double)task->grid.n[2],
+    const double points = (double)wavefunction_plane_points(task), planes = (double)task->grid.n[2],
                  fixed = s->is_listed ? list_bytes(&s->list, &task->list) : separable_bytes(&s->kernel, &task->problem),
                  plane_s = s->is_listed ? points * list_point_s(&s->list, &task->list)
                                         : separable_plane_s(&s->kernel, &task->problem);
-    int64_t plane_bytes = list_point_bytes(&s->list, &task->list) * plane_points(task);
+    int64_t plane_bytes = list_point_bytes(&s->list, &task->list) * wavefunction_plane_points(task);
     if (!s->is_listed) {
         const padded_slab layout = separable_layout(&s->kernel, &task->problem);
         padding_bytes(&layout, &plane_bytes);
@@ -285,11 +293,8 @@ static ley_status forecast(void *context, const stage_place *place, void *state,
     const ley_status sized = s->is_listed ? size_list_slabs(s, error) : size_slabs(s, error),
                      needed = forecast_need(f, "tables and orbitals", fixed, fixed, sized == LEY_OK ? error : NULL);
     f->slab = sized == LEY_OK ? s->slab_planes : 1;
-    const double slab_bytes = (double)plane_bytes * (double)f->slab;
-    const ley_status slabs = forecast_need(f, "slabs", METHOD_SLOTS * slab_bytes, slab_bytes,
-                                           sized == LEY_OK && needed == LEY_OK ? error : NULL);
-    forecast_slabs(f, "kernels", planes * plane_s, false);
-    forecast_transfer(f, (double)plane_bytes * planes, ceil(planes / (double)f->slab));
+    const ley_status slabs = forecast_in_slabs(f, (double)plane_bytes * (double)f->slab, planes, planes * plane_s,
+                                               sized == LEY_OK && needed == LEY_OK ? error : NULL);
     return sized != LEY_OK ? sized : needed != LEY_OK ? needed : slabs;
 }
 
@@ -326,10 +331,10 @@ void wavefunction_place(const void *context, int64_t i, double place[3])
 static ley_status submit(void *state, int slot, slab piece, ley_error *error)
 {
     wavefunction_state *s = state;
-    const slab_points points = {s->task, piece.first * plane_points(s->task)};
+    const slab_points points = {s->task, piece.first * wavefunction_plane_points(s->task)};
     if (s->is_listed)
-        return list_run_begin(&s->list_slots[slot], wavefunction_place, &points, piece.count * plane_points(s->task),
-                              s->task->job->cancelled, error);
+        return list_run_begin(&s->list_slots[slot], wavefunction_place, &points,
+                              piece.count * wavefunction_plane_points(s->task), s->task->job->cancelled, error);
     return separable_run_begin(&s->slots[slot], piece.first, piece.count, s->task->job->cancelled, error);
 }
 
@@ -408,7 +413,7 @@ static double list_value(const list_run *run, const wavefunction_task *task, siz
 static ley_status finish_list(list_run *run, const wavefunction_task *task, slab piece, float *const *planes,
                               ley_error *error)
 {
-    const int64_t count = piece.count * plane_points(task);
+    const int64_t count = piece.count * wavefunction_plane_points(task);
     const ley_status status = list_run_finish(run, error);
     for (size_t v = 0; v < task->values && status == LEY_OK; v++)
         for (int64_t i = 0; i < count; i++) {
@@ -437,9 +442,9 @@ static ley_status collect(void *state, int slot, slab piece, slab_times *times, 
         return ley_fail_memory(error, s->task->sums * sizeof *planes, "a slab");
     ley_status status = wavefunction_take_planes(s->task, piece, planes, &taken, error);
     if (status == LEY_OK)
-        status = s->is_listed
-                     ? finish_list(list, s->task, piece, planes, error)
-                     : finish_planes(run, s->task, (size_t)(piece.count * plane_points(s->task)), planes, error);
+        status = s->is_listed ? finish_list(list, s->task, piece, planes, error)
+                              : finish_planes(run, s->task, (size_t)(piece.count * wavefunction_plane_points(s->task)),
+                                              planes, error);
     *times = s->is_listed ? list->command_sequence.times : run->command_sequence.times;
     const ley_status given = wavefunction_give_planes(s->task, piece, planes, taken, status == LEY_OK, error);
     free(planes);
@@ -504,14 +509,14 @@ static accuracy_limits limits(const void *context)
 }
 
 /* Values are numbered by quantity, then by point; slabs have some planes of each. */
-static int64_t point(const void *context, slab s, int64_t i)
+int64_t wavefunction_point_number(const void *context, slab s, int64_t i)
 {
     const wavefunction_task *task = context;
-    const int64_t each = s.count * plane_points(task);
-    return i / each * ley_grid_points(&task->grid) + s.first * plane_points(task) + i % each;
+    const int64_t each = s.count * wavefunction_plane_points(task);
+    return i / each * ley_grid_points(&task->grid) + s.first * wavefunction_plane_points(task) + i % each;
 }
 
-static double value(const void *context, int64_t number, double place_A[3])
+double wavefunction_value_at(const void *context, int64_t number, double place_A[3])
 {
     const wavefunction_task *task = context;
     const int64_t each = ley_grid_points(&task->grid);
@@ -523,7 +528,7 @@ static double value(const void *context, int64_t number, double place_A[3])
 
 static const stage stages[] = {{.name = "sum",
                                 .split = STAGE_SLABS,
-                                .count = count_planes,
+                                .count = wavefunction_count_planes,
                                 .wish = make_wish,
                                 .wish_destroy = end_wish,
                                 .ready = ready,
@@ -563,21 +568,21 @@ const method method_wavefunction = {
     .kernel = &both_kinds,
     .needs = needs,
     .prepare = prepare,
-    .release = release,
+    .release = wavefunction_release,
     .renew = renew,
-    .host_needs = host_needs,
+    .host_needs = wavefunction_host_needs,
     .end = wavefunction_task_end,
     .stages = stages,
     .stage_count = sizeof stages / sizeof *stages,
-    .points = count_points,
+    .points = wavefunction_count_points,
     .evaluations = count_evaluations,
     .finish = finish,
     .terms = terms,
     .terms_at = terms_at,
     .error_scale = "the magnitudes of all functions and of the values",
     .limits = limits,
-    .point = point,
-    .value = value,
+    .point = wavefunction_point_number,
+    .value = wavefunction_value_at,
     .double_has_more_digits = true,
     .has_exp = true,
 };

@@ -5,10 +5,23 @@
 
 #include "bench/bench.h"
 #include "methods/wavefunction/task.h"
+#include "schedule/job_memory.h"
 #include "schedule/method.h"
 
 extern const method method_wavefunction, method_esp;
 extern const bench_subject bench_orbital;
+
+/* What both methods do alike: of `method` and its first stage by the same names. */
+void wavefunction_release(void *task, bool is_kept);
+void wavefunction_host_needs(const void *task, job_needs *needs);
+int64_t wavefunction_count_planes(const void *task);
+int64_t wavefunction_count_points(const void *task, slab s);
+int64_t wavefunction_point_number(const void *task, slab s, int64_t i);
+double wavefunction_value_at(const void *task, int64_t number, double place_A[3]);
+int64_t wavefunction_plane_points(const wavefunction_task *task);
+
+/* The job of a task; LEY_ERROR_USAGE where it is to fill maps that have no values. */
+ley_status wavefunction_take_job(wavefunction_task *task, const job_view *job, ley_error *error);
 
 /* The place of a point of a job's maps or list in bohr, counted from the first of a slab. */
 typedef struct slab_points {
