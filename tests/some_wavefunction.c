@@ -1,10 +1,12 @@
 #include "some_wavefunction.h"
 
+#include "core/units.h"
 #include "error.h"
 #include "source/wavefunction.h"
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 static double random_number(unsigned *seed)
 {
@@ -132,4 +134,33 @@ ley_status some_wavefunction_of(const ley_atoms *atoms, ley_wavefunction **made,
     const ley_status status = finish(&s, (int)n, 1, 1, 5, made, error);
     end(&s);
     return status;
+}
+
+int64_t wavefunction_job_points(const wavefunction_job *j)
+{
+    return j->points != NULL ? j->request.points : ley_grid_points(ley_map_grid(j->maps[0]));
+}
+
+double wavefunction_job_found(const wavefunction_job *j, size_t value, int64_t i, double place[3])
+{
+    if (j->points != NULL)
+        memcpy(place, j->points + 3 * i, 3 * sizeof *place);
+    else {
+        const ley_grid *grid = ley_map_grid(j->maps[value]);
+        const int64_t at[3] = {i % grid->n[0], i / grid->n[0] % grid->n[1], i / (grid->n[0] * grid->n[1])};
+        ley_grid_point_A(grid, at, place);
+    }
+    for (int axis = 0; axis < 3; axis++)
+        place[axis] /= units_bohr_A;
+    return j->points != NULL ? j->found[(int64_t)value * j->request.points + i]
+                             : (double)ley_map_read_values(j->maps[value])[i];
+}
+
+void wavefunction_job_end(wavefunction_job *j)
+{
+    ley_job_destroy(j->job);
+    for (size_t v = 0; v < j->values; v++)
+        ley_map_destroy(j->maps[v]);
+    free(j->found);
+    ley_error_clear(&j->error);
 }

@@ -11,4 +11,24 @@ ley_status some_wavefunction_of(const ley_atoms *atoms, ley_wavefunction **made,
  * orbitals, of which the first half has two electrons each, and the next one a single electron. */
 ley_status some_wavefunction(int nuclei, int l, int orbitals, unsigned seed, ley_wavefunction **made, ley_error *error);
 
+/* A job, and what it works on: maps of a grid, or points. */
+enum { WAVEFUNCTION_JOB_VALUES = 64 };
+typedef struct wavefunction_job {
+    ley_wavefunction_request request;
+    size_t values;
+    ley_map *maps[WAVEFUNCTION_JOB_VALUES];
+    double *points, *found; /* the latter from calloc */
+    ley_job *job;
+    ley_status status;
+    ley_error error;
+} wavefunction_job;
+
+int64_t wavefunction_job_points(const wavefunction_job *j);
+
+/* A value at point i, and where that is, in bohr. */
+double wavefunction_job_found(const wavefunction_job *j, size_t value, int64_t i, double place[3]);
+
+/* Ends all but the points. */
+void wavefunction_job_end(wavefunction_job *j);
+
 #endif

@@ -285,17 +285,6 @@ static const ley_grid straight = {.origin_A = {-2.3, -1.7, -1.5},
                                  .n = {11, 9, 4}};
 enum { POINTS = 333 };
 
-/* A job, and what it works on: maps of a grid, or points. */
-typedef struct esp_job {
-    ley_wavefunction_request request;
-    size_t values;
-    ley_map *maps[VALUES];
-    double *points, *found;
-    ley_job *job;
-    ley_status status;
-    ley_error error;
-} esp_job;
-
 /* The judge is slow where shells are of high angular momenta. */
 static ley_run_options usual(void)
 {
@@ -304,10 +293,10 @@ static ley_run_options usual(void)
     return options;
 }
 
-static esp_job run_at(const ley_wavefunction *w, const ley_grid *grid, double *points, bool has_field,
-                      const char *units, const ley_run_options *options)
+static wavefunction_job run_at(const ley_wavefunction *w, const ley_grid *grid, double *points, bool has_field,
+                               const char *units, const ley_run_options *options)
 {
-    esp_job j = {.request = {.kind = LEY_POTENTIAL, .field = has_field, .units = units}, .points = points};
+    wavefunction_job j = {.request = {.kind = LEY_POTENTIAL, .field = has_field, .units = units}, .points = points};
     j.values = ley_wavefunction_values(&j.request);
     for (size_t v = 0; v < j.values && grid != NULL; v++)
         j.maps[v] = support_make_map(grid);
@@ -324,44 +313,15 @@ static esp_job run_at(const ley_wavefunction *w, const ley_grid *grid, double *p
     return j;
 }
 
-static void end(esp_job *j)
-{
-    ley_job_destroy(j->job);
-    for (size_t v = 0; v < j->values; v++)
-        ley_map_destroy(j->maps[v]);
-    free(j->found);
-    ley_error_clear(&j->error);
-}
-
-static int64_t points_of(const esp_job *j)
-{
-    return j->points != NULL ? j->request.points : ley_grid_points(ley_map_grid(j->maps[0]));
-}
-
-static double found_at(const esp_job *j, size_t value, int64_t i, double place[3])
-{
-    if (j->points != NULL)
-        memcpy(place, j->points + 3 * i, 3 * sizeof *place);
-    else {
-        const ley_grid *grid = ley_map_grid(j->maps[value]);
-        const int64_t at[3] = {i % grid->n[0], i / grid->n[0] % grid->n[1], i / (grid->n[0] * grid->n[1])};
-        ley_grid_point_A(grid, at, place);
-    }
-    for (int axis = 0; axis < 3; axis++)
-        place[axis] /= units_bohr_A;
-    return j->points != NULL ? j->found[(int64_t)value * j->request.points + i]
-                             : (double)ley_map_read_values(j->maps[value])[i];
-}
-
 /* Every `step`-th point, relative to what the law says: `most` of that. */
-static void assert_right(const esp_job *j, const ley_wavefunction *w, int64_t step, double most)
+static void assert_right(const wavefunction_job *j, const ley_wavefunction *w, int64_t step, double most)
 {
     double *weights = weights_of(w);
     assert_ok_at(j->status, &j->error, "a potential's job", __FILE__, __LINE__);
     for (size_t v = 0; v < j->values; v++)
-        for (int64_t i = (int64_t)v % step; i < points_of(j); i += step) {
+        for (int64_t i = (int64_t)v % step; i < wavefunction_job_points(j); i += step) {
             double place[3];
-            const double found = found_at(j, v, i, place);
+            const double found = wavefunction_job_found(j, v, i, place);
             const reference_value right = right_of(w, weights, (int)v, place);
             if (!(fabs(found - right.value) <= most * right.absolute + 1.1e-7))
                 fail_msg("value %zu of point %lld is %g, not %g, of %g", v, (long long)i, found, right.value,
@@ -391,9 +351,9 @@ static void test_shells(void **state)
             ley_wavefunction *w = NULL;
             ley_error error = {0};
             assert_ok(some_wavefunction(2, l, 4, (unsigned)l + 1, &w, &error));
-            esp_job j = run_at(w, NULL, points, has_field != 0, NULL, &options);
+            wavefunction_job j = run_at(w, NULL, points, has_field != 0, NULL, &options);
             assert_right(&j, w, l > 3 ? 29 : 11, 1e-6);
-            end(&j);
+            wavefunction_job_end(&j);
             ley_wavefunction_destroy(w);
         }
     free(points);
@@ -408,20 +368,20 @@ static void test_targets_and_slabs(void **state)
     for (int target = 0; target < 2; target++) {
         ley_run_options options = usual();
         const ley_grid *grid = target == 0 ? &straight : &oblique;
-        esp_job whole = run_at(w, grid, NULL, true, NULL, &options);
+        wavefunction_job whole = run_at(w, grid, NULL, true, NULL, &options);
         assert_right(&whole, w, 37, 1e-6);
         assert_string_equal(ley_map_units(whole.maps[0]), "hartree/e");
         assert_string_equal(ley_map_units(whole.maps[2]), "hartree/e/bohr");
         for (options.slab_planes = 1; options.slab_planes < 4; options.slab_planes += 2) {
-            esp_job slabs = run_at(w, grid, NULL, true, NULL, &options);
+            wavefunction_job slabs = run_at(w, grid, NULL, true, NULL, &options);
             assert_ok_at(slabs.status, &slabs.error, "slabs", __FILE__, __LINE__);
             assert_true(ley_job_report(slabs.job)->slab_count >= 2);
             for (size_t v = 0; v < VALUES; v++)
                 assert_memory_equal(ley_map_read_values(slabs.maps[v]), ley_map_read_values(whole.maps[v]),
-                                    (size_t)points_of(&whole) * sizeof(float));
-            end(&slabs);
+                                    (size_t)wavefunction_job_points(&whole) * sizeof(float));
+            wavefunction_job_end(&slabs);
         }
-        end(&whole);
+        wavefunction_job_end(&whole);
     }
     ley_wavefunction_destroy(w);
 }
@@ -458,7 +418,8 @@ static void test_units_and_places(void **state)
         points[6 + axis] = -3e8 * (2 - axis);
         points[9 + axis] = 60 * (axis - 0.5);
     }
-    esp_job atomic = run_at(w, NULL, points, true, NULL, &options), volt = run_at(w, NULL, points, true, "V", &options);
+    wavefunction_job atomic = run_at(w, NULL, points, true, NULL, &options),
+                     volt = run_at(w, NULL, points, true, "V", &options);
     assert_right(&atomic, w, 7, 1e-6);
     check_far_away(w, points + 6, atomic.found[2]);
     assert_ok_at(volt.status, &volt.error, "in volt", __FILE__, __LINE__);
@@ -466,8 +427,8 @@ static void test_units_and_places(void **state)
         const double factor = 27.211386245988 / (i < POINTS ? 1 : units_bohr_A);
         assert_true(fabs(volt.found[i] - factor * atomic.found[i]) <= 1e-8 * fabs(volt.found[i]));
     }
-    end(&atomic);
-    end(&volt);
+    wavefunction_job_end(&atomic);
+    wavefunction_job_end(&volt);
     free(points);
     ley_wavefunction_destroy(w);
 }
@@ -583,12 +544,12 @@ static void test_faults(void **state)
         assert_ok(some_wavefunction(2, 1, 3, 6, &w, &error));
         support_fresh_cache();
         support_plant_fault("hermite", faults[i].from, faults[i].to);
-        esp_job j = run_at(w, &straight, NULL, true, NULL, &options);
+        wavefunction_job j = run_at(w, &straight, NULL, true, NULL, &options);
         const bool is_found = j.status == LEY_ERROR_WRONG_RESULT &&
                               (strstr(j.error.message, "self-test") == NULL) == faults[i].by_verification;
         if (!is_found)
             fail_msg("fault %zu: status %d: %s", i, (int)j.status, j.error.message);
-        end(&j);
+        wavefunction_job_end(&j);
         unsetenv("LEYDEN_KERNEL_DIR");
         ley_wavefunction_destroy(w);
     }

@@ -15,7 +15,6 @@ static ley_engine *engine; /* of the device under test */
 
 /* ---- Jobs ------------------------------------------------------------------------------------ */
 
-enum { MOST_VALUES = 64 };
 static const ley_grid straight = {.origin_A = {-2.3, -1.7, -1.5},
                                   .step_A = LEY_STEPS(0.13, 0.14, 0.7),
                                   .n = {53, 43, 7}},
@@ -23,23 +22,12 @@ static const ley_grid straight = {.origin_A = {-2.3, -1.7, -1.5},
                                  .step_A = {{0.3, 0, 0.02}, {0.1, 0.25, 0}, {-0.05, 0.1, 0.6}},
                                  .n = {19, 23, 5}};
 
-/* A job, and what it works on: maps, or points. */
-typedef struct orbital_job {
-    ley_wavefunction_request request;
-    size_t values;
-    ley_map *maps[MOST_VALUES];
-    double *points, *found;
-    ley_job *job;
-    ley_status status;
-    ley_error error;
-} orbital_job;
-
-static orbital_job make_job(ley_wavefunction_request request, const ley_grid *grid)
+static wavefunction_job make_job(ley_wavefunction_request request, const ley_grid *grid)
 {
     enum { POINTS = 777 };
-    orbital_job j = {.request = request, .values = ley_wavefunction_values(&request)};
+    wavefunction_job j = {.request = request, .values = ley_wavefunction_values(&request)};
     unsigned seed = 4;
-    assert_true(j.values <= MOST_VALUES);
+    assert_true(j.values <= WAVEFUNCTION_JOB_VALUES);
     for (size_t v = 0; v < j.values && grid != NULL; v++)
         j.maps[v] = support_make_map(grid);
     if (grid == NULL) {
@@ -54,7 +42,7 @@ static orbital_job make_job(ley_wavefunction_request request, const ley_grid *gr
     return j;
 }
 
-static void run(orbital_job *j, const ley_wavefunction *w, const ley_run_options *run_options, bool is_exact)
+static void run(wavefunction_job *j, const ley_wavefunction *w, const ley_run_options *run_options, bool is_exact)
 {
     ley_wavefunction_options options;
     ley_wavefunction_options_default(&options);
@@ -65,38 +53,14 @@ static void run(orbital_job *j, const ley_wavefunction *w, const ley_run_options
         j->status = ley_job_run(j->job, &j->error);
 }
 
-static void end(orbital_job *j)
+static void end(wavefunction_job *j)
 {
-    ley_job_destroy(j->job);
-    for (size_t v = 0; v < j->values; v++)
-        ley_map_destroy(j->maps[v]);
     free(j->points);
-    free(j->found);
-    ley_error_clear(&j->error);
-}
-
-static int64_t points_of(const orbital_job *j)
-{
-    return j->points != NULL ? j->request.points : ley_grid_points(ley_map_grid(j->maps[0]));
-}
-
-static double found_at(const orbital_job *j, size_t value, int64_t i, double place[3])
-{
-    if (j->points != NULL)
-        memcpy(place, j->points + 3 * i, 3 * sizeof *place);
-    else {
-        const ley_grid *grid = ley_map_grid(j->maps[value]);
-        const int64_t at[3] = {i % grid->n[0], i / grid->n[0] % grid->n[1], i / (grid->n[0] * grid->n[1])};
-        ley_grid_point_A(grid, at, place);
-    }
-    for (int axis = 0; axis < 3; axis++)
-        place[axis] /= units_bohr_A;
-    return j->points != NULL ? j->found[(int64_t)value * j->request.points + i]
-                             : (double)ley_map_read_values(j->maps[value])[i];
+    wavefunction_job_end(j);
 }
 
 /* Every `step`-th point of each value, relative to the value's largest magnitude. */
-static void assert_values(const orbital_job *j, const ley_wavefunction *w, const double *weights, int64_t step,
+static void assert_values(const wavefunction_job *j, const ley_wavefunction *w, const double *weights, int64_t step,
                           double most)
 {
     for (size_t v = 0; v < j->values; v++) {
@@ -110,9 +74,9 @@ static void assert_values(const orbital_job *j, const ley_wavefunction *w, const
                                                        : is_laplacian  ? 4
                                                                        : (int)v};
         double worst = 0, largest = 0;
-        for (int64_t i = (int64_t)v % step; i < points_of(j); i += step) {
+        for (int64_t i = (int64_t)v % step; i < wavefunction_job_points(j); i += step) {
             double place[3];
-            const double found = found_at(j, v, i, place), right = wavefunction_value(&q, place).value;
+            const double found = wavefunction_job_found(j, v, i, place), right = wavefunction_value(&q, place).value;
             worst = isfinite(found) ? fmax(worst, fabs(found - right)) : INFINITY;
             largest = fmax(largest, fabs(right));
         }
@@ -121,7 +85,7 @@ static void assert_values(const orbital_job *j, const ley_wavefunction *w, const
     }
 }
 
-static void assert_right(const orbital_job *j, const ley_wavefunction *w, const double *weights, int64_t step,
+static void assert_right(const wavefunction_job *j, const ley_wavefunction *w, const double *weights, int64_t step,
                          double most)
 {
     assert_ok_at(j->status, &j->error, "an orbital's job", __FILE__, __LINE__);
@@ -169,21 +133,22 @@ static void test_functions(void **state)
             ley_wavefunction *w = functions_of(some);
             const int64_t n = ley_wavefunction_functions(w),
                           last = basis_shell_functions(l, false) + basis_shell_functions(l, true);
-            int64_t list[MOST_VALUES];
+            int64_t list[WAVEFUNCTION_JOB_VALUES];
             size_t count = 0;
-            for (int64_t i = 0; i < n && count < MOST_VALUES; i++) /* those of the highest l, of both nuclei */
+            for (int64_t i = 0; i < n && count < WAVEFUNCTION_JOB_VALUES;
+                 i++) /* those of the highest l, of both nuclei */
                 for (int64_t s = 0; s < w->arrays.shells; s++)
                     if (w->shells[s].l == l && i >= w->shells[s].first_function &&
                         i < w->shells[s].first_function + basis_shell_functions(l, w->shells[s].is_pure))
                         list[count++] = i;
             assert_true((int64_t)count <= 2 * last);
-            orbital_job j =
+            wavefunction_job j =
                 make_job((ley_wavefunction_request){.orbitals = list, .orbital_count = count}, target == 0   ? &straight
                                                                                                : target == 1 ? &oblique
                                                                                                              : NULL);
             const ley_run_options options = usual();
             run(&j, w, &options, l % 2 == 0);
-            assert_right(&j, w, NULL, support_is_quick() ? 1 + points_of(&j) / 700 : 3, 2e-6);
+            assert_right(&j, w, NULL, support_is_quick() ? 1 + wavefunction_job_points(&j) / 700 : 3, 2e-6);
             end(&j);
             ley_wavefunction_destroy(w);
             ley_wavefunction_destroy(some);
@@ -198,11 +163,11 @@ static void check_densities(const ley_wavefunction *w, bool is_spin, const ley_g
     for (int64_t i = 0; i < n; i++)
         assert_ok(wavefunction_weight(w, i, is_spin, &weights[i], &error));
     for (int derivatives = 0; derivatives < 4; derivatives++) {
-        orbital_job j = make_job((ley_wavefunction_request){.kind = is_spin ? LEY_SPIN_DENSITY : LEY_DENSITY,
-                                                            .gradient = derivatives & 1,
-                                                            .laplacian = derivatives & 2,
-                                                            .reduced_gradient = (derivatives + is_spin) % 2},
-                                 grid);
+        wavefunction_job j = make_job((ley_wavefunction_request){.kind = is_spin ? LEY_SPIN_DENSITY : LEY_DENSITY,
+                                                                 .gradient = derivatives & 1,
+                                                                 .laplacian = derivatives & 2,
+                                                                 .reduced_gradient = (derivatives + is_spin) % 2},
+                                      grid);
         const ley_run_options options = usual();
         run(&j, w, &options, false);
         assert_right(&j, w, weights, support_is_quick() ? 97 : 13, 5e-6);
@@ -238,14 +203,14 @@ static void test_chosen_densities(void **state)
             double weights[ORBITALS] = {0};
             for (int k = 0; k < 4; k++)
                 weights[list[k]] = is_given ? given[k] : w->arrays.occupations[list[k]];
-            orbital_job j = make_job((ley_wavefunction_request){.kind = LEY_DENSITY,
-                                                                .orbitals = list,
-                                                                .orbital_count = 4,
-                                                                .occupations = is_given ? given : NULL,
-                                                                .gradient = true},
-                                     target == 0   ? &straight
-                                     : target == 1 ? &oblique
-                                                   : NULL);
+            wavefunction_job j = make_job((ley_wavefunction_request){.kind = LEY_DENSITY,
+                                                                     .orbitals = list,
+                                                                     .orbital_count = 4,
+                                                                     .occupations = is_given ? given : NULL,
+                                                                     .gradient = true},
+                                          target == 0   ? &straight
+                                          : target == 1 ? &oblique
+                                                        : NULL);
             const ley_run_options options = usual();
             run(&j, w, &options, false);
             assert_right(&j, w, weights, support_is_quick() ? 97 : 13, 5e-6);
@@ -279,15 +244,15 @@ static void test_differences(void **state)
         for (int spin = -1; spin <= 1; spin++)
             assert_true(fabs(ley_wavefunction_electrons(difference, spin) - ley_wavefunction_electrons(all[0], spin) +
                              ley_wavefunction_electrons(all[i], spin)) < 1e-12);
-        orbital_job j = make_job((ley_wavefunction_request){.kind = LEY_DENSITY, .gradient = i == 1}, &straight);
+        wavefunction_job j = make_job((ley_wavefunction_request){.kind = LEY_DENSITY, .gradient = i == 1}, &straight);
         const ley_run_options options = usual();
         run(&j, difference, &options, false);
         assert_ok_at(j.status, &j.error, "a difference", __FILE__, __LINE__);
         for (size_t v = 0; v < j.values; v++) {
             double worst = 0, largest = 0;
-            for (int64_t k = (int64_t)v; k < points_of(&j); k += 61) {
+            for (int64_t k = (int64_t)v; k < wavefunction_job_points(&j); k += 61) {
                 double place[3], right = 0;
-                const double found = found_at(&j, v, k, place);
+                const double found = wavefunction_job_found(&j, v, k, place);
                 for (int side = 0; side <= 1; side++) {
                     const wavefunction_quantity q = {.wavefunction = all[side == 0 ? 0 : i],
                                                      .weights = all[side == 0 ? 0 : i]->arrays.occupations,
@@ -320,7 +285,7 @@ static void test_variants_and_slabs(void **state)
         options.variant = i < 0 ? NULL : ley_variant_name("wavefunction", LEY_TARGET_GRID, (size_t)i);
         if (!support_tries_variant(engine, options.variant))
             continue;
-        orbital_job whole = make_job((ley_wavefunction_request){.orbitals = list, .orbital_count = 3}, &straight);
+        wavefunction_job whole = make_job((ley_wavefunction_request){.orbitals = list, .orbital_count = 3}, &straight);
         run(&whole, w, &options, false);
         if (whole.status == LEY_ERROR_NO_DEVICE) {
             end(&whole);
@@ -328,13 +293,14 @@ static void test_variants_and_slabs(void **state)
         }
         assert_right(&whole, w, NULL, 61, 2e-6);
         for (options.slab_planes = 1; options.slab_planes < 4; options.slab_planes += 2) {
-            orbital_job slabs = make_job((ley_wavefunction_request){.orbitals = list, .orbital_count = 3}, &straight);
+            wavefunction_job slabs =
+                make_job((ley_wavefunction_request){.orbitals = list, .orbital_count = 3}, &straight);
             run(&slabs, w, &options, false);
             assert_ok_at(slabs.status, &slabs.error, "slabs", __FILE__, __LINE__);
             assert_true(ley_job_report(slabs.job)->slab_count >= 2);
             for (size_t v = 0; v < 3; v++)
                 assert_memory_equal(ley_map_read_values(slabs.maps[v]), ley_map_read_values(whole.maps[v]),
-                                    (size_t)points_of(&whole) * sizeof(float));
+                                    (size_t)wavefunction_job_points(&whole) * sizeof(float));
             end(&slabs);
         }
         end(&whole);
@@ -364,7 +330,7 @@ static void test_variants_of_lists(void **state)
                                                density = {.kind = LEY_DENSITY, .gradient = true, .laplacian = true};
                 if (support_is_quick() && what > 0 && sum == LEY_SUM_COMPENSATED)
                     continue;
-                orbital_job j = make_job(what == 2 ? density : orbitals, what == 1 ? &oblique : NULL);
+                wavefunction_job j = make_job(what == 2 ? density : orbitals, what == 1 ? &oblique : NULL);
                 run(&j, w, &options, false);
                 if (j.status == LEY_ERROR_NO_DEVICE &&
                     (strstr(j.error.message, "with vectors") != NULL || strstr(j.error.message, "no double") != NULL ||
@@ -396,7 +362,7 @@ static void test_compiled_once(void **state)
         ley_wavefunction *w = NULL;
         assert_ok(i < 2 ? c60_create(&w, &error) : c60_small(&w, &error));
         const ley_grid grid = {.origin_A = {-4, -4, -4}, .step_A = LEY_STEPS(0.7, 0.7, 1.5), .n = {11, 12, 5}};
-        orbital_job j = make_job((ley_wavefunction_request){.orbitals = list, .orbital_count = 1}, &grid);
+        wavefunction_job j = make_job((ley_wavefunction_request){.orbitals = list, .orbital_count = 1}, &grid);
         run(&j, w, &options, i == 1);
         assert_right(&j, w, NULL, 7, 2e-6);
         assert_int_equal(ley_job_report(j.job)->devices[0].from_cache, i == 1);
@@ -421,7 +387,7 @@ static void test_large_bases(void **state)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         ley_run_options options = usual();
         options.variant = cases[i].variant;
-        orbital_job j = make_job((ley_wavefunction_request){.orbitals = list, .orbital_count = 1}, &grid);
+        wavefunction_job j = make_job((ley_wavefunction_request){.orbitals = list, .orbital_count = 1}, &grid);
         run(&j, w, &options, false);
         if (cases[i].says == NULL || (i == 0 && j.status == LEY_OK)) /* some have more than 64 KB of it */
             assert_right(&j, w, NULL, 1, 2e-6);
@@ -448,11 +414,11 @@ static void test_frames(void **state)
         ley_wavefunction_arrays a = ley_wavefunction_get(w);
         const size_t count = (size_t)(ORBITALS * ley_wavefunction_functions(w));
         double *coefficients = calloc(count, sizeof *coefficients), weights[ORBITALS];
-        orbital_job j = make_job(what < 3 ? (ley_wavefunction_request){.orbitals = list, .orbital_count = 2}
-                                          : (ley_wavefunction_request){.kind = LEY_DENSITY},
-                                 what == 1   ? &oblique
-                                 : what == 2 ? NULL
-                                             : &straight);
+        wavefunction_job j = make_job(what < 3 ? (ley_wavefunction_request){.orbitals = list, .orbital_count = 2}
+                                               : (ley_wavefunction_request){.kind = LEY_DENSITY},
+                                      what == 1   ? &oblique
+                                      : what == 2 ? NULL
+                                                  : &straight);
         j.request.maps = j.points == NULL ? j.maps : NULL;
         assert_ok(ley_wavefunction_plan_create(engine, w, &j.request, NULL, &options, &plan, &error));
         assert_null(ley_wavefunction_plan_report(plan));
@@ -496,7 +462,7 @@ static void test_other_occupations(void **state)
     const ley_run_options options = usual();
     assert_ok(some_wavefunction(3, 1, ORBITALS, 8, &w, &error));
     ley_wavefunction_arrays a = ley_wavefunction_get(w);
-    orbital_job j = make_job((ley_wavefunction_request){.kind = LEY_DENSITY}, &straight);
+    wavefunction_job j = make_job((ley_wavefunction_request){.kind = LEY_DENSITY}, &straight);
     j.request.maps = j.maps;
     assert_ok(ley_wavefunction_plan_create(engine, w, &j.request, NULL, &options, &plan, &error));
     for (int i = 0; i < 3; i++) {
@@ -525,14 +491,14 @@ static void test_screening(void **state)
     const ley_run_options options = usual();
     assert_ok(c60_create(&w, &error));
     const ley_grid grid = {.origin_A = {-6, -6, -6}, .step_A = LEY_STEPS(0.2, 0.25, 1.5), .n = {61, 49, 9}};
-    orbital_job some = make_job((ley_wavefunction_request){.orbitals = list, .orbital_count = 1}, &grid),
-                all = make_job((ley_wavefunction_request){.orbitals = list, .orbital_count = 1}, &grid);
+    wavefunction_job some = make_job((ley_wavefunction_request){.orbitals = list, .orbital_count = 1}, &grid),
+                     all = make_job((ley_wavefunction_request){.orbitals = list, .orbital_count = 1}, &grid);
     run(&some, w, &options, false);
     run(&all, w, &options, true);
     assert_ok_at(some.status, &some.error, "with screening", __FILE__, __LINE__);
     assert_ok_at(all.status, &all.error, "without", __FILE__, __LINE__);
     double largest = 0, worst = 0;
-    for (int64_t i = 0; i < points_of(&all); i++) {
+    for (int64_t i = 0; i < wavefunction_job_points(&all); i++) {
         const double a = (double)ley_map_read_values(all.maps[0])[i], b = (double)ley_map_read_values(some.maps[0])[i];
         largest = fmax(largest, fabs(a));
         worst = fmax(worst, fabs(a - b));
@@ -576,7 +542,7 @@ static ley_wavefunction *orthonormal_of(const ley_wavefunction *from)
 static void check_overlaps(const ley_wavefunction *w, const ley_grid *grid, double volume)
 {
     static const int64_t list[INTEGRATED] = {0, 1, 2, 3, 4, 5};
-    orbital_job j = make_job((ley_wavefunction_request){.orbitals = list, .orbital_count = INTEGRATED}, grid);
+    wavefunction_job j = make_job((ley_wavefunction_request){.orbitals = list, .orbital_count = INTEGRATED}, grid);
     const ley_run_options options = usual();
     run(&j, w, &options, false);
     assert_ok_at(j.status, &j.error, "orbitals", __FILE__, __LINE__);
@@ -584,7 +550,7 @@ static void check_overlaps(const ley_wavefunction *w, const ley_grid *grid, doub
         for (int k = 0; k <= i; k++) {
             const float *a = ley_map_read_values(j.maps[i]), *b = ley_map_read_values(j.maps[k]);
             double sum = 0;
-            for (int64_t at = 0; at < points_of(&j); at++)
+            for (int64_t at = 0; at < wavefunction_job_points(&j); at++)
                 sum += volume * (double)a[at] * (double)b[at];
             if (!(fabs(sum - (i == k)) < 1e-3))
                 fail_msg("the overlap of orbitals %d and %d is %g", i, k, sum);
@@ -604,11 +570,11 @@ static void test_integrals(void **state)
     ley_wavefunction *w = orthonormal_of(some);
     const double electrons = ley_wavefunction_electrons(w, 0);
     check_overlaps(w, &grid, 0.027);
-    orbital_job j = make_job((ley_wavefunction_request){.kind = LEY_DENSITY}, &grid);
+    wavefunction_job j = make_job((ley_wavefunction_request){.kind = LEY_DENSITY}, &grid);
     const ley_run_options options = usual();
     run(&j, w, &options, false);
     assert_ok_at(j.status, &j.error, "a density", __FILE__, __LINE__);
-    for (int64_t i = 0; i < points_of(&j); i++)
+    for (int64_t i = 0; i < wavefunction_job_points(&j); i++)
         sum += (double)ley_map_read_values(j.maps[0])[i] * 0.027;
     if (!(fabs(sum / electrons - 1) < 1e-3))
         fail_msg("%g electrons, over the grid %g", electrons, sum);
@@ -628,7 +594,7 @@ static void test_many_functions(void **state)
     const ley_run_options options = usual();
     assert_ok(some_wavefunction(1100, 2, 1, 2, &w, &error));
     assert_true(ley_wavefunction_functions(w) > 10000);
-    orbital_job j = make_job((ley_wavefunction_request){.orbitals = list, .orbital_count = 1}, &grid);
+    wavefunction_job j = make_job((ley_wavefunction_request){.orbitals = list, .orbital_count = 1}, &grid);
     run(&j, w, &options, false);
     assert_right(&j, w, NULL, 101, 2e-6);
     end(&j);
@@ -776,8 +742,8 @@ static void test_faults(void **state)
         assert_ok(some_wavefunction(2, 2, 3, 6, &w, &error));
         support_fresh_cache();
         support_plant_fault(faults[i].kernel, faults[i].from, faults[i].to);
-        orbital_job j = make_job((ley_wavefunction_request){.orbitals = list, .orbital_count = 2},
-                                 faults[i].is_listed ? &oblique : &straight);
+        wavefunction_job j = make_job((ley_wavefunction_request){.orbitals = list, .orbital_count = 2},
+                                      faults[i].is_listed ? &oblique : &straight);
         run(&j, w, &options, false);
         const bool is_found = j.status == LEY_ERROR_WRONG_RESULT &&
                               (strstr(j.error.message, "self-test") == NULL) == faults[i].by_verification;
@@ -827,7 +793,7 @@ static void test_wrong_functions(void **state)
         options.progress = exchange;
         options.progress_context = &e;
         options.slab_planes = 1;
-        orbital_job j = make_job((ley_wavefunction_request){.orbitals = list, .orbital_count = 1}, &straight);
+        wavefunction_job j = make_job((ley_wavefunction_request){.orbitals = list, .orbital_count = 1}, &straight);
         run(&j, e.w, &options, false);
         assert_true(e.is_done);
         if (j.status != LEY_ERROR_WRONG_RESULT || strstr(j.error.message, "verification failed") == NULL)
