@@ -835,7 +835,8 @@ static void pmepot_is_reproduced(void **state)
 typedef struct planted {
     const kernel_kind *kind;
     const char *from, *to;
-    const char *of; /* in the names of specifications that have it; NULL: those for this device */
+    const char *of; /* "group": specifications for GPUs, which any device runs; "vectors": for CPUs alone; NULL: those
+                       for this device */
 } planted;
 
 typedef struct look {
@@ -849,7 +850,8 @@ static void build(void *context, const char *name, const void *spec)
     look *k = context;
     ley_error error = {0};
     dev_kernel kernel;
-    if (k->of != NULL && strstr(name, k->of) == NULL)
+    if (k->of != NULL && strcmp(k->of, "group") == 0 && engine->workers[0].info->device_class == DEV_CPU &&
+        strstr(name, k->of) == NULL)
         return;
     const ley_status status = kernel_create_anew(engine->workers[0].device, k->kind, spec, true, NULL, &kernel, &error);
     if (status == LEY_OK)
@@ -869,9 +871,9 @@ static void self_tests_find_faults(void **state)
         {&density_spread_kind, "node < 0 ? node + n : node", "node < 0 ? 0 : node"},
         {&density_spread_kind, "+ (int)lost.w", ""},
         {&density_spread_kind, "LEY_FMA(z, lost.z, row.w)", "row.w"},
-        {&density_spread_kind, "first_frame + frame", "frame"},
-        {&density_spread_kind, "weight_x * weight_z[k]", "weight_x * weight_z[0]"},
-        {&density_spread_kind, "* gm_charges[number]", ""},
+        {&density_spread_kind, "first_frame + frame", "frame", "vectors"},
+        {&density_spread_kind, "weight_x * weight_z[k]", "weight_x * weight_z[0]", "vectors"},
+        {&density_spread_kind, "* gm_charges[number]", "", "vectors"},
         {&density_merge_kind, "x < 0 ? x + mesh.x : x", "x < 0 ? 0 : x"},
         {&density_merge_kind, "gm_row[mesh.x + i] = 0;", ""},
         {&density_merge_kind, "own / 2 : own", "0 : own"},
@@ -894,14 +896,18 @@ static void self_tests_find_faults(void **state)
         {&density_fold_kind, "m_y += points.y", "m_y += 2 * points.y"},
         {&density_fold_kind, "fabs(span)", "span"},
         {&density_fold_kind, "|| -2 * m_x == mesh.x", ""},
-        {&density_spread_kind, "int number = (int)(all * part / parts % n_atoms)", "int number = 0"},
-        {&density_spread_kind, "frame++;", ""},
+        {&density_spread_kind, "int number = (int)(all * part / parts % n_atoms)", "int number = 0", "vectors"},
+        {&density_spread_kind, "frame++;", "", "vectors"},
+        {&density_spread_kind, "(size_t)first_frame + LEY_GROUP_ID(1)", "LEY_GROUP_ID(1)", "group"},
         {&density_spread_kind, "(first + own >= n_atoms)", "(first + own > n_atoms)", "group"},
         {&density_spread_kind, "z + 1 == mesh.z ? 0", "z + 1 == mesh.z ? 1", "group"},
         {&density_spread_kind, "gm_charges[number] : 1", "gm_charges[first] : 1", "group"},
     };
     for (size_t i = 0; i < sizeof faults / sizeof *faults; i++) {
-        look k = {.kind = faults[i].kind, .of = faults[i].of};
+        const bool is_of_vectors = faults[i].of != NULL && strcmp(faults[i].of, "vectors") == 0;
+        look k = {.kind = faults[i].kind, .of = is_of_vectors ? NULL : faults[i].of};
+        if (is_of_vectors && engine->workers[0].info->device_class != DEV_CPU)
+            continue;
         support_plant_fault(faults[i].kind->name, faults[i].from, faults[i].to);
         kernel_specs(faults[i].kind, engine->workers[0].info, k.of == NULL ? KERNEL_FEW : KERNEL_ALL, build, &k);
         if (k.seen == 0 || k.right > 0)

@@ -16,7 +16,7 @@ typedef struct list_wish {
     int math, sum;       /* TUNING_..., LEY_SPEC_SUM_... */
     tuning_planned planned;
     bool has_derivatives, is_single;
-    int64_t vectors[2][2];    /* of the basis: of one orbital, and of LIST_MOST_AT_ONCE; as it is, and compiled */
+    int64_t vectors[2];       /* of the basis: of one orbital, and of LIST_MOST_AT_ONCE */
     char *code;               /* for the variant that is compiled: basis_code; else NULL */
     bool is_short;            /* it is */
     ley_wavefunction *sample; /* what that is tested with */
