@@ -8,6 +8,7 @@
 #include "engine/selector.h"
 #include "error.h"
 #include "log.h"
+#include "parallel.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -100,6 +101,16 @@ static void worker_revive(worker *w)
         return;
     w->left = NULL;
     worker_start(w);
+}
+
+void engine_stay_alert(const ley_engine *engine, bool is_alert, bool *is_so)
+{
+    bool has_cores = engine != NULL;
+    for (size_t i = 0; has_cores && i < engine->worker_count; i++)
+        has_cores = engine->workers[i].info->device_class != DEV_CPU;
+    if ((is_alert && has_cores) != *is_so)
+        parallel_stay_alert(is_alert && has_cores);
+    *is_so = is_alert && has_cores;
 }
 
 bool worker_is_idle(const worker *w)

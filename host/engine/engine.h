@@ -56,6 +56,11 @@ struct ley_engine {
  * the task again. */
 void engine_run(ley_engine *engine, size_t first, const engine_task *task, void *context);
 
+/* Runs are going to follow each other soon: the host's threads look out for them
+ * (parallel_stay_alert()), unless a device is a processor, which needs all cores for itself.
+ * *is_so: whether they do so for this caller, who ends it with false. NULL: no engine. */
+void engine_stay_alert(const ley_engine *engine, bool is_alert, bool *is_so);
+
 /* Whether its thread is at nothing, or it has none. */
 bool worker_is_idle(const worker *w);
 

@@ -4,7 +4,6 @@
 #include "error.h"
 #include "log.h"
 #include "numerics/cell.h"
-#include "parallel.h"
 #include "plan/chosen_job.h"
 #include "plan/job_run.h"
 #include "source/atoms.h"
@@ -166,19 +165,6 @@ ley_status ley_plan_create(ley_engine *engine, const ley_atoms *atoms, ley_targe
     return status;
 }
 
-/* Beside devices of their own the host's threads have little to do, and that at once; a processor
- * that is a device needs all cores for itself. */
-static void set_alert(ley_plan *p, bool is_alert)
-{
-    bool has_cores = true;
-    for (size_t i = 0; p->engine != NULL && i < p->engine->worker_count; i++)
-        has_cores = has_cores && p->engine->workers[i].info->device_class != DEV_CPU;
-    is_alert = is_alert && p->engine != NULL && has_cores;
-    if (is_alert != p->is_alert)
-        parallel_stay_alert(is_alert);
-    p->is_alert = is_alert;
-}
-
 /* What the check reads of the job's task is needed until it has ended. */
 static void end_job(ley_plan *p)
 {
@@ -194,7 +180,7 @@ void ley_plan_destroy(ley_plan *p)
 {
     if (p == NULL)
         return;
-    set_alert(p, false);
+    engine_stay_alert(p->engine, false, &p->is_alert);
     end_job(p);
     run_check_end(&p->check);
     ley_engine_destroy(p->opened);
@@ -431,7 +417,7 @@ static bool run_again(ley_plan *p, ley_status *status, ley_error *error)
     ley_error why = {0};
     if (p->job == NULL || p->is_stale || !job_is_kept(p->job))
         return false;
-    set_alert(p, true);
+    engine_stay_alert(p->engine, true, &p->is_alert);
     *status = job_run_again(p->job, &why);
     const bool is_done = *status == LEY_OK || *status == LEY_CANCELLED;
     const bool is_coarse = *status == LEY_OK && is_too_coarse(p);

@@ -2,6 +2,7 @@
 #include "plan/job_run.h"
 
 #include "core/units.h"
+#include "engine/engine.h"
 #include "error.h"
 #include "log.h"
 #include "methods/wavefunction/method.h"
@@ -28,6 +29,7 @@ struct ley_wavefunction_plan {
     char *variant; /* of the latter */
     ley_job *job;
     uint32_t random;
+    bool is_alert; /* threads of the host look out for the next run */
 };
 
 static ley_status copy_request(ley_wavefunction_plan *p, const ley_wavefunction_request *r, ley_error *error)
@@ -114,6 +116,7 @@ void ley_wavefunction_plan_destroy(ley_wavefunction_plan *p)
 {
     if (p == NULL)
         return;
+    engine_stay_alert(p->engine, false, &p->is_alert);
     end_job(p);
     ley_wavefunction_destroy(p->wavefunction);
     free(p->orbitals);
@@ -192,6 +195,7 @@ static ley_status run_anew(ley_wavefunction_plan *p, ley_error *error)
 ley_status ley_wavefunction_plan_run(ley_wavefunction_plan *p, ley_error *error)
 {
     ley_error why = {0};
+    engine_stay_alert(p->engine, true, &p->is_alert);
     if (p->job == NULL || !job_is_kept(p->job))
         return run_anew(p, error);
     ley_status status = job_run_again(p->job, &why);
