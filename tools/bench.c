@@ -43,7 +43,7 @@ typedef struct bench_values {
     ley_run_options run;
     int method;
     int64_t dims[3], atoms;
-    bool frontier;
+    bool frontier, gain;
 } bench_values;
 
 typedef struct report_values {
@@ -69,6 +69,11 @@ static const option_row bench_options[] = {
      .offset = offsetof(bench_values, frontier),
      .method = "frontier",
      .help = "the same as --kernel frontier: error against time"},
+    {.name = "gain",
+     .kind = OPTION_FLAG,
+     .offset = offsetof(bench_values, gain),
+     .method = "gain",
+     .help = "the same as --kernel gain: several devices against one"},
     OPTION_ROW_DEVICE(bench_values, ""),
     {OPTION_OF(ley_run_options, "math", bench_values, run)},
     {OPTION_OF(ley_run_options, "sum", bench_values, run), .choices = bench_sum_names,

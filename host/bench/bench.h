@@ -8,7 +8,7 @@
 #include "energy.h"
 #include "engine/engine.h"
 
-enum { BENCH_MOST_VARIANTS = 32, BENCH_SAMPLE_POINTS = 500, BENCH_MOST_SIZES = 16, BENCH_MOST_GAINS = 4 };
+enum { BENCH_MOST_VARIANTS = 32, BENCH_SAMPLE_POINTS = 500, BENCH_MOST_SIZES = 16, BENCH_MOST_GAINS = 48 };
 
 typedef struct bench_row {
     ley_bench_row row;

@@ -4,6 +4,6 @@
 
 #include "bench/bench.h"
 
-extern const bench_subject bench_average, bench_series, bench_ions;
+extern const bench_subject bench_average, bench_series, bench_ions, bench_of_gain;
 
 #endif
