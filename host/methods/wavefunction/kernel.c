@@ -124,10 +124,14 @@ typedef struct reaching {
     double *reach2;
 } reaching;
 
+/* Blocks of Gaussians, a few microseconds of work: waking a thread takes tens. */
+enum { REACH_BLOCK = 64 };
+
 static void find_reach(void *context, size_t first, size_t last)
 {
     const reaching *r = context;
-    for (size_t i = first; i < last; i++)
+    const size_t n = (size_t)r->p->e->count, end = last * REACH_BLOCK < n ? last * REACH_BLOCK : n;
+    for (size_t i = first * REACH_BLOCK; i < end; i++)
         r->reach2[i] = expansion_reach2(r->p->e, &r->p->e->gaussians[i], r->p->coefficients, r->p->thresholds,
                                         r->p->orbitals, r->p->derivatives);
 }
@@ -140,7 +144,7 @@ static ley_status make_reach(const separable_problem *p, double **reach2, ley_er
     if (p->thresholds != NULL && *reach2 == NULL)
         return ley_fail_memory(error, n * sizeof **reach2, "tables along the axes");
     if (*reach2 != NULL)
-        parallel_ranges(n, find_reach, &(reaching){p, *reach2});
+        parallel_ranges((n + REACH_BLOCK - 1) / REACH_BLOCK, find_reach, &(reaching){p, *reach2});
     return LEY_OK;
 }
 
