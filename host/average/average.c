@@ -146,6 +146,7 @@ void ley_average_destroy(ley_average *a)
 {
     if (a == NULL)
         return;
+    engine_stay_alert(a->engine, false, &a->is_alert);
     pthread_mutex_lock(&a->mutex);
     a->quits = true;
     pthread_cond_broadcast(&a->changed);
@@ -355,6 +356,7 @@ ley_status ley_average_add(ley_average *a, size_t frames, const float *position_
         return ley_fail(error, LEY_CANCELLED, "cancelled");
     const bool is_bare = a->problem.options.smooth_A == 0;
     ley_status status = start(a, cell_A, position_A, error);
+    engine_stay_alert(a->engine, true, &a->is_alert);
     if (status == LEY_OK)
         status = intake_check_cells(a, frames, cell_A, error);
     if (status == LEY_OK && is_bare)
@@ -439,6 +441,7 @@ ley_status ley_average_finish(ley_average *a, ley_average_totals *totals, ley_er
     const average_problem *p = &a->problem;
     double cell_A[9];
     ley_status status = await_all(a, error);
+    engine_stay_alert(a->engine, false, &a->is_alert);
     if (totals == NULL)
         return status;
     *totals = (ley_average_totals){.frames = a->added, .cell_difference = NAN};

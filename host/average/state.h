@@ -88,6 +88,7 @@ struct ley_average {
     average_problem problem;
     ley_engine *engine;
     bool owns_engine;
+    bool is_alert; /* threads of the host look out for the next frame */
 
     /* The caller's thread alone. */
     int64_t added;
