@@ -418,8 +418,11 @@ ley_status wavefunction_task_prepare(wavefunction_task *t, int sum, const char *
         status = make_room(t, error);
     if (status == LEY_OK && t->used_count == 0)
         status = ley_fail(error, LEY_ERROR_INPUT,
-                          "no orbital of this density has electrons, so that it is 0 everywhere; with an "
-                          "occupation of 1 it is the orbital's square");
+                          t->request.kind == LEY_SPIN_DENSITY
+                              ? "each orbital has as many alpha electrons as beta electrons, so that the density of "
+                                "spins is 0 everywhere"
+                              : "no orbital of this density has electrons, so that it is 0 everywhere; with an "
+                                "occupation of 1 it is the orbital's square");
     if (status == LEY_OK)
         fill_all(t);
     return status;
