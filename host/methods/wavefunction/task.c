@@ -162,7 +162,9 @@ static ley_status name_unit(wavefunction_task *t, ley_error *error)
         return ley_fail(error, LEY_ERROR_USAGE, "a temperature of %g K", temperature_K);
     t->unit = units_per_hartree(units, temperature_K);
     t->field_unit = strcmp(units, "hartree/e") == 0 ? 1 : t->unit / units_bohr_A;
-    return t->unit > 0 ? LEY_OK : ley_fail(error, LEY_ERROR_USAGE, "'%s' are no units of potentials", units);
+    return t->unit > 0 ? LEY_OK
+                       : ley_fail(error, LEY_ERROR_USAGE,
+                                  "'%s' are no units of potentials: hartree/e, kT/e, V, kcal/mol/e or kJ/mol/e", units);
 }
 
 static ley_status fill(wavefunction_task *t, ley_error *error)

@@ -471,6 +471,14 @@ def _format_of(name: str, content: bytes) -> Optional[str]:
     return next((fmt for ending, fmt in _FORMATS.items() if name.lower().endswith(ending)), None)
 
 
+def is_wavefunction(path: str) -> bool:
+    """Whether it is a file that qc-iodata reads."""
+    is_packed = path.endswith(".gz")
+    with contextlib.suppress(OSError, EOFError), (gzip.open if is_packed else open)(path, "rb") as file:
+        return _format_of(path[:-3] if is_packed else path, file.read(65536)) is not None
+    return False
+
+
 def read(path: str, overlaps_of: Callable[[Arrays], np.ndarray]) -> Tuple[Arrays, str]:
     """Of a file of another program; and from which dialect it was mended. Overlaps are those of functions. Errors: ImportError for a package that is not
     installed, FileError, InputError."""
@@ -484,6 +492,8 @@ def read(path: str, overlaps_of: Callable[[Arrays], np.ndarray]) -> Tuple[Arrays
     with tempfile.TemporaryDirectory() as folder:
         opened = os.path.join(folder, os.path.basename(name))
         with _about(path, "qc-iodata", opened):
+            if fmt == "fchk" and any(section not in content for section in (b"Shell types", b"Alpha MO coefficients")):
+                raise InputError("this FCHK file has no basis or no orbitals: formchk of the job's checkpoint writes both")
             if fmt == "molden":
                 content = molden_text(content.decode("utf-8", "replace").lstrip()).encode()
             with open(opened, "wb") as file:
