@@ -374,7 +374,7 @@ static void end(job_run *run)
 
 /* ---- The report ------------------------------------------------------------------------------ */
 
-/* Of nuclei and electrons; of a part of a molecule's orbitals it is far from that of the molecule. */
+/* Of nuclei and electrons; of a part of a molecule's orbitals it is far from the molecule's. */
 static double charge_of(const ley_wavefunction *w)
 {
     const ley_wavefunction_arrays a = ley_wavefunction_get(w);

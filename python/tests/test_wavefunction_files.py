@@ -227,7 +227,8 @@ def test_refused_files(tmp_path, capsys):
     for name, content, words in (
             ("short", text[:-300], "orbital 6 has a norm of"), ("half", text[:text.index("[GTO]") + 60], "is the file whole"),
             ("head", "[Molden Format]\n", "is the file whole"), ("unknown", unknown, "no known dialect makes it 1: an FCHK"),
-            ("nan", changed(coefficient, "3 nan"), "orbitals: number 3 is nan"),
+            ("slater", text.replace("[GTO]", "[STO]"), r"Slater's, \[STO\]; those that are computed are Gaussian"),
+            ("orbitals", text[:text.index("[MO]")], r"it has no section \[MO\]; is the file whole"), ("nan", changed(coefficient, "3 nan"), "orbitals: number 3 is nan"),
             ("zero", changed(exponent, "0.0 1.0"), "exponents: number 1 is 0|is the file whole"),
             ("none", "\n".join(lines[:exponent - 1] + ["s 0 1.0"] + lines[exponent + 1:]) + "\n",
              "shell 1 has no primitives|is the file whole"),
@@ -239,6 +240,8 @@ def test_refused_files(tmp_path, capsys):
         assert program(["convert", str(tmp_path / f"{name}.molden"), "-o", str(tmp_path / "no.npz")]) == 2
         assert capsys.readouterr().err.startswith("leyden: ") and not (tmp_path / "no.npz").exists()
     assert program(["convert", str(tmp_path / "unknown.molden"), "-o", str(tmp_path / "u.npz"), "--any-norm"]) == 0
+    (tmp_path / "bom").write_text(text, "utf-8-sig")
+    assert leyden.Wavefunction(tmp_path / "bom").functions > 0
     (tmp_path / "steps.fchk").write_text("a\nFOpt\nNumber of atoms                            I                1\n")
     with pytest.raises(leyden.InputError, match="steps.fchk: this FCHK file has no basis or no orbitals: formchk"):
         leyden.Wavefunction(tmp_path / "steps.fchk")
