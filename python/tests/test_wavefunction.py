@@ -60,6 +60,8 @@ def test_what_it_is(arrays, wavefunction):
         wavefunction.mo_energy  # pylint: disable=pointless-statement
     with pytest.raises(leyden.UsageError, match="a file's name or an object of pyscf is needed, not dict"):
         leyden.Wavefunction(arrays)
+    with pytest.raises(leyden.UsageError, match="not IOData; Wavefunction.from_iodata.. takes it"):
+        leyden.Wavefunction(type("IOData", (), {})())
 
 
 @pytest.mark.parametrize("change, words", [

@@ -221,8 +221,10 @@ class Wavefunction(Guessed):
         elif hasattr(source, "mo_coeff"):
             made = self.from_pyscf(source, any_norm=any_norm)
         else:
+            other = "Wavefunction.from_iodata() takes it" if type(source).__name__ == "IOData" else \
+                "Wavefunction.from_arrays() takes arrays"
             raise UsageError("Wavefunction(): a file's name or an object of pyscf is needed, not "
-                             f"{type(source).__name__}; Wavefunction.from_arrays() takes arrays")
+                             f"{type(source).__name__}; {other}")
         self.__dict__.update(made.__dict__)
 
     @classmethod
@@ -297,7 +299,8 @@ class Wavefunction(Guessed):
         """Of an object of pyscf that has run: RHF, ROHF, UHF, RKS, UKS, CASSCF with natural orbitals, ...
 
         Args:
-            source: mf after mf.kernel(); or its Mole, with the next ones.
+            source: mf after mf.kernel(); or its Mole, with the next ones. Objects of MP2 and coupled clusters have the
+                orbitals and occupations of their mean field: natural ones are given with the Mole.
             mo_coeff, mo_occ, mo_energy: in place of the object's own, as pyscf has them: (functions, orbitals), (orbitals,),
                 (orbitals,), or of alpha and beta orbitals one after the other.
 
