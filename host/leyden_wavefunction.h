@@ -88,11 +88,11 @@ LEY_API ley_status ley_wavefunction_check_norms(const ley_wavefunction *wavefunc
 /* Overlaps of functions, [functions][functions]. */
 LEY_API ley_status ley_wavefunction_overlaps(const ley_wavefunction *wavefunction, double *overlaps, ley_error *error);
 
-/* The orbitals that a text names, from malloc, counted from 0: "homo", "lumo", "homo-1", "lumo+2",
- * numbers from 1, ranges of either, "5-8" and "homo-2..lumo", separated by commas; with
- * "alpha:" or "beta:" in front of a name it is counted among the orbitals of this spin. Without it
- * HOMO and LUMO are those of all orbitals, by energy (by number where energies are unknown).
- * Errors: LEY_ERROR_USAGE. */
+/* The orbitals that a text names, from malloc, counted from 0: "homo", "lumo", "homo-1", "lumo+2"
+ * in letters of any case, numbers from 1, ranges of either, "5-8" and "homo-2..lumo", separated
+ * by commas; with "alpha:" or "beta:" in front of a name it is counted among the orbitals of this
+ * spin. Without it HOMO and LUMO are those of all orbitals, by energy (by number where energies
+ * are unknown). Errors: LEY_ERROR_USAGE. */
 LEY_API ley_status ley_wavefunction_find(const ley_wavefunction *wavefunction, const char *names, int64_t **orbitals,
                                          size_t *count, ley_error *error);
 

@@ -91,7 +91,8 @@ static void test_each_mistake_has_its_next_command(void **state)
         {"map box.pqr -o out/a.dx --device vodoo", 1,
          "no device matches \"vodoo\"; to see which there are, type: leyden devices\n"},
         {"map box.pqr -o out/a.dx --device all,host", 1,
-         "\"host\" is no device: jobs take it, by itself, and then the host does them alone\n"},
+         "\"host\" is no device: jobs take it, by itself, and then the host does them alone; \"cpu\" names the "
+         "processor as a device\n"},
         {"map box.pqr -o out/a.dx --device 0 --device 1", 1,
          "--device is given twice: once is enough, with commas between devices\n"},
         {"map box.pqr -o out/a.dx --spaceing 1", 1, "unknown option '--spaceing' (did you mean '--spacing'?)"},

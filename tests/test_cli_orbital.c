@@ -63,6 +63,8 @@ static void test_several_orbitals(void **state)
             "orbital w.npz --orbital homo,1-2 -o out/mo.cube --spacing 0.5");
     cli_assert_same_files("out/5.cube", "out/mo_5.cube");
     cli_assert_same_files("out/2.cube", "out/mo_2.cube");
+    cli_run(0, "written: out/mo_5.cube, out/mo_1.cube, ", NULL, /* each once */
+            "orbital w.npz --orbital HOMO,5,Homo,1,Alpha:homo -o out/mo.cube --spacing 0.5");
     cli_run(0, NULL, NULL, "orbital w.npz --orbital homo,1-2 --together -o out/all.cube --spacing 0.5");
     cli_python("def read(name):\n"
                "    lines = open(name).read().split('\\n')\n"
@@ -85,7 +87,7 @@ static void test_several_orbitals(void **state)
 
 static void test_densities(void **state)
 {
-    cli_run(0, " functions; 5 alpha and 4 beta electrons\n", NULL,
+    cli_run(0, " functions; 5 alpha and 4 beta electrons, charge -3 e\n", NULL,
             "density w.npz -o out/rho.dx --gradient --laplacian --spacing 0.4");
     cli_expect(0, "written: out/rho.dx, out/rho_dx.dx, out/rho_dy.dx, out/rho_dz.dx, out/rho_laplacian.dx, ", NULL);
     cli_run(0, "method: rho, sums of squared orbitals; ", NULL,
@@ -322,10 +324,33 @@ static void test_surfaces(void **state)
 
 static void test_failures(void **state)
 {
+    static const char molden[] = "[Molden Format]\n[Atoms] AU\nH 1 1 0 0 0\n",
+                      fchk[] = "water\nSP        RHF\nNumber of atoms                            I                3\n";
+    cli_write("w.molden", molden, sizeof molden - 1);
+    cli_write("w.fchk", fchk, sizeof fchk - 1);
+    cli_run(0, NULL, NULL, "orbital w.npz --orbital 1-2 --together -o several.cube --spacing 1");
     static const cli_failing cases[] = {
         {"orbital w.npz -o out/a.cube", 1, "--orbital"},
         {"orbital w.npz --orbital homo -o out/a.txt", 1, "'out/a.txt' must end in "},
         {"orbital w.npz --orbital homo9 -o out/a.cube", 1, "orbitals 'homo9': "},
+        {"orbital w.npz --orbital hommo -o out/a.cube", 1,
+         "orbitals 'hommo': that is no name of an orbital; names are homo"},
+        {"orbital w.npz --homo -o out/a.cube", 1, "; type: --orbital homo"},
+        {"orbital w.npz --mo lumo -o out/a.cube", 1, "; type: leyden orbital w.npz --orbital lumo -o out/a.cube"},
+        {"orbital w.npz --orbital homo -o out/a.cube --device host", 1, "'cpu' in place of 'host' names the processor"},
+        {"density closed.npz -o out/a.cube --spin", 2, "has as many alpha electrons as beta electrons"},
+        {"esp w.npz -o out/a.csv", 1, "'out/a.csv' is a table, which needs --points FILE"},
+        {"map w.npz -o out/a.dx", 2, "leyden esp 'w.npz' -o NEW.cube computes its potential"},
+        {"map w.molden -o out/a.dx", 2,
+         "w.molden:1: this is a wavefunction, not a PQR file: python3 -m leyden convert 'w.molden'"},
+        {"map w.fchk -o out/a.dx", 2,
+         "w.fchk:3: this is a wavefunction, not a PQR file: python3 -m leyden convert 'w.fchk'"},
+        {"slice w.molden -o out/a.png", 2,
+         "w.molden:1: this is a wavefunction, not a map: python3 -m leyden convert 'w.molden'"},
+        {"convert w.molden -o out/new.npz", 1, "; type: python3 -m leyden convert w.molden -o out/new.npz"},
+        {"surface w.molden --orbital homo -o out/a.ply", 1, "python3 -m leyden convert FILE -o FILE.npz makes one"},
+        {"slice several.cube -o out/a.png", 2,
+         "values of 2 orbitals; only those of one can be read: 'leyden orbital' makes a file of each"},
         {"orbital w.npz --orbital 99 -o out/a.cube", 1, "there is no orbital of this number"},
         {"orbital w.npz --orbital 1-2 --together -o out/a.dx", 1, "--together: 'out/a.dx' must end in .cube"},
         {"orbital none.npz --orbital homo -o out/a.cube", 2, "none.npz"},
@@ -390,6 +415,7 @@ static int begin(void **state)
     write_wavefunction("w.npz", 11, 1, 1);
     write_wavefunction("twice.npz", 11, 2, 1);
     write_wavefunction("less.npz", 12, 1, 0);
+    write_wavefunction("closed.npz", 12, 1, 2);
     return code;
 }
 

@@ -237,7 +237,8 @@ static void test_bad_files(void **state)
         {HEAD "2 0 0 0\n" AXES "1 1 0 0 0\n", ":8: the file ends where an atom should be"},
         {HEAD "2 0 0 0\n" AXES "1 1 0 0 0\n1 1 0 0\n1 2\n", ":8: an atom: 4 numbers, where 5 should be"},
         {HEAD "-1 0 0 0\n" AXES "1 1 0 0 0\n2 1 2\n1 2 3 4\n",
-         ":8: values of 2 orbitals; only those of one can be read"},
+         ":8: values of 2 orbitals; only those of one can be read: 'leyden orbital' makes a file of each "
+         "unless they are to be together"},
         {HEAD "-1 0 0 0\n" AXES "1 1 0 0 0\n1", ":8: the file ends where orbitals should be"},
         {HEAD "0 0 0 0\n" AXES "1\n", ":8: the file ends after 1 of 2 values"},
         {HEAD "0 0 0 0\n" AXES "1\n\nnan\n", ":9: value 2 of 2: 'nan' is not finite"},

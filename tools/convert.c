@@ -6,6 +6,7 @@
 #include "molecule.h"
 #include "registry.h"
 #include "standard_stream.h"
+#include "typed.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -81,6 +82,15 @@ static bool is_map_input(const char *path, const target *to)
     return ley_map_format_found(path) != NULL || (to->format != NULL && (is_pipe || strncmp(path, "/dev/", 5) == 0));
 }
 
+/* The same words are a command of the package. */
+static int fail_wavefunction(const parsed_arguments *arguments)
+{
+    typed_text again = {""};
+    typed_put_command(&again, NULL, 0);
+    return fail_usage(arguments->command, "--output: the Python package makes wavefunctions, .npz; type: python3 -m %s",
+                      strstr(again.s, "leyden"));
+}
+
 /* By the option, else by the ending; standard output by what is read. */
 static int choose_target(const parsed_arguments *arguments, target *to)
 {
@@ -91,6 +101,8 @@ static int choose_target(const parsed_arguments *arguments, target *to)
         to->format = ley_map_format_named(map_format_words[values->format]);
     else if (is_stdout && ley_map_format_found(arguments->operand) != NULL)
         to->format = ley_map_format_named("dx");
+    else if (to->format == NULL && ends_with(values->output, ".npz"))
+        return fail_wavefunction(arguments);
     else if (to->format == NULL && !is_stdout && !is_atoms_name(values->output))
         return fail_usage(arguments->command,
                           "--output: '%s' must end in .pqr, .pqr.gz or .atoms, or of a map in %s, or name its --format",

@@ -181,8 +181,11 @@ static int check_wavefunction(const parsed_arguments *arguments)
     const surface_values *values = arguments->values;
     const subcommand *command = arguments->command;
     if (arguments->operand == NULL || !ends_with(arguments->operand, ".npz"))
-        return fail_usage(command, "--%s is of a wavefunction, a file that ends in .npz",
-                          values->density ? "density" : "orbital");
+        return fail_usage(
+            command,
+            "--%s is of a wavefunction, a file that ends in .npz; of Molden, FCHK and other files python3 "
+            "-m leyden convert FILE -o FILE.npz makes one",
+            values->density ? "density" : "orbital");
     if (values->density && values->orbital != NULL)
         return fail_usage(command,
                           "--density and --orbital exclude each other; 'leyden density --orbital' makes the map "

@@ -81,6 +81,9 @@ static int check(job_run *run)
     for (size_t i = 0; i < sizeof of_own / sizeof *of_own; i++)
         if (option_named_given(run->arguments, of_own[i][0]) && option_named_given(run->arguments, of_own[i][1]))
             return fail_usage(run->arguments->command, "--%s and --%s exclude each other", of_own[i][0], of_own[i][1]);
+    if (values->is_potential && ends_with(run->output, ".csv"))
+        return fail_usage(run->arguments->command,
+                          "--output: '%s' is a table, which needs --points FILE: where to compute", run->output);
     if (output_takes_stdout(run->output) || !is_map_name(run->output))
         return fail_usage(run->arguments->command, "--output: '%s' must end in %s", run->output, map_endings());
     if (values->together && !ends_with(run->output, ".cube") && !ends_with(run->output, ".cube.gz"))
@@ -155,6 +158,20 @@ static ley_status subtract(const wavefunction_values *values, wavefunction_probl
     return status;
 }
 
+/* Each orbital once, in the order of the first mentions: files have names by their numbers. */
+static size_t without_repeats(int64_t *orbitals, size_t count)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < count; i++) {
+        size_t k = 0;
+        while (k < kept && orbitals[k] != orbitals[i])
+            k++;
+        orbitals[k] = orbitals[i];
+        kept += k == kept;
+    }
+    return kept;
+}
+
 static ley_status read_input(job_run *run, ley_error *error)
 {
     wavefunction_job *job = (wavefunction_job *)run;
@@ -166,6 +183,8 @@ static ley_status read_input(job_run *run, ley_error *error)
     run->is_told = status != LEY_OK;
     if (status == LEY_OK && values->orbitals != NULL)
         status = ley_wavefunction_find(p->wavefunction, values->orbitals, &p->orbitals, &orbitals, error);
+    if (!is_density)
+        orbitals = without_repeats(p->orbitals, orbitals);
     if (status == LEY_OK)
         status = take_occupations(values, p, orbitals, error);
     if (status == LEY_OK && values->less != NULL)
@@ -355,6 +374,16 @@ static void end(job_run *run)
 
 /* ---- The report ------------------------------------------------------------------------------ */
 
+/* Of nuclei and electrons; of a part of a molecule's orbitals it is far from the molecule's. */
+static double charge_of(const ley_wavefunction *w)
+{
+    const ley_wavefunction_arrays a = ley_wavefunction_get(w);
+    double charge_e = -ley_wavefunction_electrons(w, 0);
+    for (int64_t i = 0; i < a.nuclei; i++)
+        charge_e += a.charges[i];
+    return rint(1000 * charge_e) / 1000 + 0.0; /* no -0 */
+}
+
 /* "orbital 21, energy -0.34 hartree, occupation 2"; of several the first one. */
 static short_text subject_of(const wavefunction_job *job)
 {
@@ -366,8 +395,8 @@ static short_text subject_of(const wavefunction_job *job)
     if (job->problem.request.kind != LEY_ORBITALS && values->orbitals != NULL)
         return text_of("density of %s", values->orbitals);
     if (job->problem.request.kind != LEY_ORBITALS)
-        return text_of("%.6g alpha and %.6g beta electrons", ley_wavefunction_electrons(w, 1),
-                       ley_wavefunction_electrons(w, -1));
+        return text_of("%.6g alpha and %.6g beta electrons, charge %+.6g e", ley_wavefunction_electrons(w, 1),
+                       ley_wavefunction_electrons(w, -1), charge_of(w));
     const int64_t first = job->problem.orbitals[0];
     return text_of("orbital %lld, energy %.6g hartree, occupation %g%s", (long long)first + 1, a.energies[first],
                    a.occupations[first], job->count > 1 ? text_of(", and %zu more", job->count - 1).s : "");
@@ -416,6 +445,7 @@ static void put_json(const job_run *run, json_t *report)
     json_put(report, "functions", json_count(ley_wavefunction_functions(job->problem.wavefunction)));
     json_put(report, "alpha_electrons", json_number(ley_wavefunction_electrons(job->problem.wavefunction, 1)));
     json_put(report, "beta_electrons", json_number(ley_wavefunction_electrons(job->problem.wavefunction, -1)));
+    json_put(report, "charge_e", json_number(charge_of(job->problem.wavefunction)));
     json_put(report, "orbitals", job->problem.orbitals != NULL ? json_of_orbitals(job) : json_null());
     json_put(report, "grid", job->problem.points == NULL ? json_of_grid(&job->grid) : json_null());
     if (job->problem.points != NULL)

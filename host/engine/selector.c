@@ -138,7 +138,8 @@ static ley_status choose_words(const dev_list *list, char *words, size_t *chosen
             return ley_fail(error, LEY_ERROR_USAGE, "the list of devices has an empty word");
         if (strcasecmp(word, "host") == 0)
             return ley_fail(error, LEY_ERROR_USAGE,
-                            "\"host\" is no device: jobs take it, by itself, and then the host does them alone");
+                            "\"host\" is no device: jobs take it, by itself, and then the host does them alone; "
+                            "\"cpu\" names the processor as a device");
         word_count++;
         for (size_t i = 0; i < list->count; i++)
             if (matches(list, i, word)) {

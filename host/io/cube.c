@@ -488,7 +488,9 @@ static ley_status read_orbitals(cube_reader *r, ley_error *error)
         if (kind != LEY_NUMBER_FINE)
             return fail_number(r, what, word, length, ley_number_complaint(kind), error);
         if (i == 0 && number != 1)
-            return ley_text_fail(r->text, error, "values of %lld orbitals; only those of one can be read",
+            return ley_text_fail(r->text, error,
+                                 "values of %lld orbitals; only those of one can be read: 'leyden orbital' "
+                                 "makes a file of each unless they are to be together",
                                  (long long)number);
     }
     return LEY_OK;

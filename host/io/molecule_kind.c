@@ -132,6 +132,13 @@ static bool is_xyz(const seen *s)
            has_number(s, 3, false) && !has_word(s, 0, "ATOM") && !has_word(s, 0, "HETATM");
 }
 
+/* Molden's and FCHK; others are known by their names. */
+static bool is_wavefunction(const seen *s)
+{
+    return (has_word(s, 0, "[MOLDEN") && has_word(s, 1, "FORMAT]")) ||
+           (begins(s, "Number of atoms  ") && has_word(s, 3, "I") && has_number(s, 4, true));
+}
+
 static bool is_web_page(const seen *s)
 {
     return has_word(s, 0, "<!DOCTYPE") || has_word(s, 0, "<HTML") || has_word(s, 0, "<HTML>");
@@ -176,6 +183,9 @@ static const kind_row kinds[] = {
     {"a gro file, coordinates without charges", CONVERT "TOPOLOGY '%s' -o NEW.pqr" MAKES "both", is_gro, false, ".gro"},
     {"an XYZ file, coordinates without charges", CONVERT "TOPOLOGY '%s' -o NEW.pqr" MAKES "both", is_xyz, false,
      ".xyz"},
+    {"a wavefunction",
+     CONVERT "'%s' -o NEW.npz makes an archive of it, and 'leyden esp NEW.npz -o NEW.cube' the potential",
+     is_wavefunction, true, ".molden .molden.input .fchk .fch .wfn .wfx .mkl .mwfn"},
     {"a web page", "it was saved in place of the file that was meant", is_web_page, true, NULL},
     {"a PDB file, which has no charges", "pdb2pqr --ff AMBER '%s' NEW.pqr" MAKES "it", NULL, false, ".pdb .ent"},
 };
@@ -183,6 +193,11 @@ static const kind_row kinds[] = {
 /* Where a map is wanted. */
 static const kind_row molecule = {"a molecule", "leyden map '%s' -o NEW.dx computes one of it", is_record_of_atom, true,
                                   NULL};
+
+/* Packed by zip, as others are. */
+static const kind_row archive = {"an archive of arrays",
+                                 "if it is a wavefunction, leyden esp '%s' -o NEW.cube computes its potential", NULL,
+                                 true, NULL};
 
 #define TRAJECTORY CONVERT "TOPOLOGY '%s' -o NEW.pqr" MAKES "its first frame"
 
@@ -319,6 +334,8 @@ static const kind_row *kind_of_bytes(const char *path, molecule_wanted wanted)
     if (ley_stream_peek(stream, start, sizeof start, &size, NULL) != LEY_OK)
         size = 0;
     ley_stream_close(stream);
+    if (size >= 4 && memcmp(start, "PK\x03\x04", 4) == 0 && ends_with_one_of(path, ".npz"))
+        return &archive;
     for (size_t i = 0; i < sizeof binary_kinds / sizeof *binary_kinds; i++)
         if (binary_kinds[i].at + binary_kinds[i].length <= size &&
             memcmp(start + binary_kinds[i].at, binary_kinds[i].bytes, binary_kinds[i].length) == 0)

@@ -343,7 +343,10 @@ ley_status npz_find(const npz *a, const char *name, npz_array *array, bool *is_t
         return status == LEY_OK ? parse_array(a, name, bytes, e.size, array, error) : status;
     }
     if (is_there == NULL)
-        return ley_fail(error, LEY_ERROR_INPUT, "%s: %s: no such array", a->path, name);
+        return ley_fail(error, LEY_ERROR_INPUT,
+                        "%s: %s: no such array, which a wavefunction has (docs/formats.md); leyden.Wavefunction.save() "
+                        "writes all",
+                        a->path, name);
     *is_there = false;
     return LEY_OK;
 }

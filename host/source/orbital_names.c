@@ -1,4 +1,4 @@
-/* Names of orbitals: homo, lumo, homo-1, numbers from 1, ranges. */
+/* Names of orbitals: homo, lumo, homo-1, in letters of any case, numbers from 1, ranges. */
 #include "core/number.h"
 #include "error.h"
 #include "source/wavefunction.h"
@@ -6,6 +6,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 typedef struct orbital_names {
     const ley_wavefunction *w;
@@ -25,7 +26,7 @@ static ley_status fail_name(const orbital_names *n, const char *what, ley_error 
 
 static bool take_word(const char **at, const char *word)
 {
-    const bool is_there = strncmp(*at, word, strlen(word)) == 0;
+    const bool is_there = strncasecmp(*at, word, strlen(word)) == 0;
     *at += is_there ? strlen(word) : 0;
     return is_there;
 }
@@ -81,7 +82,7 @@ static ley_status take_name(orbital_names *n, int64_t *orbital, ley_error *error
     if (take_word(&n->at, "lumo"))
         return take_frontier(n, true, orbital, error);
     if (!take_number(&n->at, orbital))
-        return fail_name(n, "a word that is none", error);
+        return fail_name(n, "that is no name of an orbital", error);
     if (*orbital < 1 || *orbital > n->count)
         return fail_name(n, "there is no orbital of this number", error);
     if (spin == 0) {

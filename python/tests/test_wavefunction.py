@@ -60,6 +60,8 @@ def test_what_it_is(arrays, wavefunction):
         wavefunction.mo_energy  # pylint: disable=pointless-statement
     with pytest.raises(leyden.UsageError, match="a file's name or an object of pyscf is needed, not dict"):
         leyden.Wavefunction(arrays)
+    with pytest.raises(leyden.UsageError, match="not IOData; Wavefunction.from_iodata.. takes it"):
+        leyden.Wavefunction(type("IOData", (), {})())
 
 
 @pytest.mark.parametrize("change, words", [
@@ -101,6 +103,13 @@ def test_at_points(arrays, wavefunction, engine):
     same(laplacian, (sum(around.values()) - 6 * here) / step ** 2, 1e-4)
     weights = np.where(np.arange(6) == 3, 1.0, 0.0)
     same(wavefunction.density(points=POINTS * BOHR, spin=True, engine=engine), judge.density(arrays, POINTS, weights))
+    dual = np.zeros(6)
+    dual[[wavefunction.lumo - 1, wavefunction.homo - 1]] = 1, -1
+    same(wavefunction.density(points=POINTS * BOHR, orbitals="LUMO,homo", occupations=[1, -1], engine=engine),
+         judge.density(arrays, POINTS, dual))
+    same(wavefunction.density(points=POINTS * BOHR, orbitals=[6, "lumo"], occupations=0.5, engine=engine),
+         judge.density(arrays, POINTS, [0, 0, 0, 0, 0.5, 0.5]))
+    same(wavefunction.density(points=POINTS * BOHR, orbitals=1, engine=engine), arrays["occupations"][0] * expected[0] ** 2)
     only = wavefunction.density(points=POINTS * BOHR, laplacian=True, engine=engine)
     assert only.gradient is None and np.array_equal(only.laplacian, laplacian)
 
@@ -159,11 +168,23 @@ def test_potential(engine):
     (dict(grid=leyden.Grid((0, 0, 0), spacing=1, n=(2, 2, 2)), points=[[0, 0, 0]]), "grid and points exclude each other"),
     (dict(points=[[0, 0, 0]], spacing=1), "spacing is for the grid around the nuclei"),
     (dict(grid=leyden.Grid((0, 0, 0), spacing=1, n=(2, 2, 2)), dims=(2, 2, 2)), "dims is for the grid around"),
+    (dict(occupations=1), "occupations are those of orbitals, which are missing"),
+    (dict(orbitals="1-3", occupations=[1, 1]), r"occupations have the shape \(2,\), and there are 3 orbitals"),
+    (dict(orbitals="hommo"), "'hommo': that is no name of an orbital"),
     (dict(spacing=0), "spacing: 0 is out of range"), (dict(grid="a.dx"), "grid: a leyden.Grid is needed"),
     (dict(engine="host"), "the host alone does not: engine=.cpu. names the processor")])
 def test_wrong_usage(wavefunction, engine, arguments, words):
     with pytest.raises(leyden.UsageError, match=words):
         wavefunction.density(**{"engine": engine, **arguments})
+
+
+def test_no_atoms(wavefunction):
+    """Its nuclei alone would have another potential."""
+    for refused in (leyden.Atoms, leyden.map, leyden.surface):
+        with pytest.raises(leyden.UsageError, match=r"a wavefunction has electrons, too: wavefunction.potential"):
+            refused(wavefunction)
+    with pytest.raises(AttributeError, match=r"did you mean wavefunction.potential"):
+        wavefunction.esp  # pylint: disable=pointless-statement
 
 
 def test_one_and_several(wavefunction):

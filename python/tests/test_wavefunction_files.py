@@ -227,7 +227,8 @@ def test_refused_files(tmp_path, capsys):
     for name, content, words in (
             ("short", text[:-300], "orbital 6 has a norm of"), ("half", text[:text.index("[GTO]") + 60], "is the file whole"),
             ("head", "[Molden Format]\n", "is the file whole"), ("unknown", unknown, "no known dialect makes it 1: an FCHK"),
-            ("nan", changed(coefficient, "3 nan"), "orbitals: number 3 is nan"),
+            ("slater", text.replace("[GTO]", "[STO]"), r"Slater's, \[STO\]; those that are computed are Gaussian"),
+            ("orbitals", text[:text.index("[MO]")], r"it has no section \[MO\]; is the file whole"), ("nan", changed(coefficient, "3 nan"), "orbitals: number 3 is nan"),
             ("zero", changed(exponent, "0.0 1.0"), "exponents: number 1 is 0|is the file whole"),
             ("none", "\n".join(lines[:exponent - 1] + ["s 0 1.0"] + lines[exponent + 1:]) + "\n",
              "shell 1 has no primitives|is the file whole"),
@@ -239,6 +240,13 @@ def test_refused_files(tmp_path, capsys):
         assert program(["convert", str(tmp_path / f"{name}.molden"), "-o", str(tmp_path / "no.npz")]) == 2
         assert capsys.readouterr().err.startswith("leyden: ") and not (tmp_path / "no.npz").exists()
     assert program(["convert", str(tmp_path / "unknown.molden"), "-o", str(tmp_path / "u.npz"), "--any-norm"]) == 0
+    (tmp_path / "bom").write_text(text, "utf-8-sig")
+    assert leyden.Wavefunction(tmp_path / "bom").functions > 0
+    (tmp_path / "steps.fchk").write_text("a\nFOpt\nNumber of atoms                            I                1\n")
+    with pytest.raises(leyden.InputError, match="steps.fchk: this FCHK file has no basis or no orbitals: formchk"):
+        leyden.Wavefunction(tmp_path / "steps.fchk")
+    assert program(["convert", str(tmp_path / "unknown.molden"), "-o", str(tmp_path / "a.cube")]) == 1
+    assert "unknown.molden is a wavefunction, which becomes .npz: python3 -m leyden convert" in capsys.readouterr().err
     (tmp_path / "e.xyz").write_text("1\n\nH 0 0 0\n")
     with pytest.raises((leyden.InputError, ImportError), match="cclib"):
         leyden.Wavefunction(tmp_path / "e.xyz")
@@ -293,12 +301,15 @@ def test_files_of_programs(engine):
     assert leyden.Wavefunction(of_iodata("carbon_gs_pp_contracted.cp2k.out")).electrons == pytest.approx(4)
 
 
-def test_convert_and_the_command(command, tmp_path, engine):
+def test_convert_and_the_command(command, tmp_path, engine, capsys):
     """`leyden orbital` and `leyden density` of what was converted, without Python."""
     tools = pytest.importorskip("pyscf.tools.molden")
     pytest.importorskip("iodata")
     mf = molecule(cart=True).RHF().run()
     tools.from_scf(mf, str(tmp_path / "w.molden"))
+    tools.from_mo(pytest.importorskip("pyscf").M(atom="H", basis="sto-3g", spin=1), str(tmp_path / "h.molden"), np.eye(1), occ=[1])
+    assert program(["convert", str(tmp_path / "h.molden"), "-o", str(tmp_path / "h.npz")]) == 0
+    assert capsys.readouterr().out.endswith("h.npz, 1 atom, 1 function, 1 orbital, 1 electron\n")
     assert program(["convert", str(tmp_path / "w.molden"), "-o", str(tmp_path / "w.npz")]) == 0
     command("orbital", tmp_path / "w.npz", "--orbital", "homo", "-o", tmp_path / "homo.npy", "--device", "cpu", "--spacing", 0.4)
     command("density", tmp_path / "w.npz", "-o", tmp_path / "rho.npy", "--device", "cpu", "--spacing", 0.4)

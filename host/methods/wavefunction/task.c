@@ -162,7 +162,9 @@ static ley_status name_unit(wavefunction_task *t, ley_error *error)
         return ley_fail(error, LEY_ERROR_USAGE, "a temperature of %g K", temperature_K);
     t->unit = units_per_hartree(units, temperature_K);
     t->field_unit = strcmp(units, "hartree/e") == 0 ? 1 : t->unit / units_bohr_A;
-    return t->unit > 0 ? LEY_OK : ley_fail(error, LEY_ERROR_USAGE, "'%s' are no units of potentials", units);
+    return t->unit > 0 ? LEY_OK
+                       : ley_fail(error, LEY_ERROR_USAGE,
+                                  "'%s' are no units of potentials: hartree/e, kT/e, V, kcal/mol/e or kJ/mol/e", units);
 }
 
 static ley_status fill(wavefunction_task *t, ley_error *error)
@@ -418,8 +420,11 @@ ley_status wavefunction_task_prepare(wavefunction_task *t, int sum, const char *
         status = make_room(t, error);
     if (status == LEY_OK && t->used_count == 0)
         status = ley_fail(error, LEY_ERROR_INPUT,
-                          "no orbital of this density has electrons, so that it is 0 everywhere; with an "
-                          "occupation of 1 it is the orbital's square");
+                          t->request.kind == LEY_SPIN_DENSITY
+                              ? "each orbital has as many alpha electrons as beta electrons, so that the density of "
+                                "spins is 0 everywhere"
+                              : "no orbital of this density has electrons, so that it is 0 everywhere; with an "
+                                "occupation of 1 it is the orbital's square");
     if (status == LEY_OK)
         fill_all(t);
     return status;

@@ -20,6 +20,7 @@ from ._average import write_whole
 from ._cell import Cell
 from ._frames import about, import_mdanalysis, selected
 from ._pdbqt import Model, is_pdbqt
+from ._wavefunction_files import is_wavefunction
 
 _Names = List[Tuple[str, str, int]]
 
@@ -187,8 +188,9 @@ def _convert_wavefunction(arguments: argparse.Namespace) -> int:
     if made.dialect:
         print(f"dialect: {made.dialect}")
     made.save(arguments.output)
-    print(f"written: {arguments.output}, {len(made.charges):,} atoms, {made.functions:,} functions, "
-          f"{len(made.occupations):,} orbitals, {made.electrons:g} electrons")
+    counts = ((len(made.charges), "atom"), (made.functions, "function"), (len(made.occupations), "orbital"),
+              (round(made.electrons, 6), "electron"))
+    print(f"written: {arguments.output}, " + ", ".join(f"{n:,.10g} {word}{'s' * (n != 1)}" for n, word in counts))
     return 0
 
 
@@ -197,6 +199,9 @@ def _convert(arguments: argparse.Namespace) -> int:
         return _convert_wavefunction(arguments)
     if arguments.any_norm:
         raise UsageError(f"--any-norm is for wavefunctions, .npz, and {arguments.output} is a file of atoms")
+    if is_wavefunction(arguments.topology):
+        raise UsageError(f"{arguments.topology} is a wavefunction, which becomes .npz: {_CONVERT} {shlex.quote(arguments.topology)} "
+                         "-o NEW.npz, and 'leyden orbital', 'leyden density' and 'leyden esp' make maps of that")
     with warnings.catch_warnings(record=True) as said:
         warnings.simplefilter("ignore")
         warnings.simplefilter("always", RadiiWarning)

@@ -84,6 +84,9 @@ class Atoms(Guessed):
             if radii is not None:
                 raise UsageError("radii are those of the file or atoms: Atoms(a.positions, a.charges, radii) has others")
             made = positions if isinstance(positions, Atoms) else self.read(positions)
+        elif hasattr(type(positions), "from_iodata"):
+            raise UsageError("atoms: a wavefunction has electrons, too: wavefunction.potential(), density() and orbital() compute "
+                             "maps of it; wavefunction.atoms are its nuclei alone")
         elif hasattr(getattr(positions, "atoms", None), "positions"):
             made = self.from_mdanalysis(positions, radii)
         elif hasattr(positions, "atoms") and hasattr(positions, "coordinates"):

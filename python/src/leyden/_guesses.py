@@ -104,6 +104,8 @@ OF_WAVEFUNCTION = {
     **dict.fromkeys(("mo", "molecular_orbital", "psi", "evaluate", "eval", "value", "isosurface"),
                     'wavefunction.orbital("homo")'),
     **dict.fromkeys(("rho", "electron_density", "edens", "spin_density", "density_map"), "wavefunction.density()"),
+    **dict.fromkeys(("esp", "mep", "electrostatic_potential", "electrostatic"), "wavefunction.potential()"),
+    **dict.fromkeys(("HOMO", "somo", "SOMO"), "wavefunction.homo"), "LUMO": "wavefunction.lumo",
     **dict.fromkeys(("mo_coeff", "coeffs", "C", "mo_coeffs"), "wavefunction.coefficients, (orbitals, functions)"),
     **dict.fromkeys(("mo_energy", "energy", "mo_energies", "eigenvalues", "moenergies"), "wavefunction.energies"),
     **dict.fromkeys(("mo_occ", "occs", "occ", "occupancies"), "wavefunction.occupations"),

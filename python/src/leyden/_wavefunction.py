@@ -221,8 +221,10 @@ class Wavefunction(Guessed):
         elif hasattr(source, "mo_coeff"):
             made = self.from_pyscf(source, any_norm=any_norm)
         else:
+            other = "Wavefunction.from_iodata() takes it" if type(source).__name__ == "IOData" else \
+                "Wavefunction.from_arrays() takes arrays"
             raise UsageError("Wavefunction(): a file's name or an object of pyscf is needed, not "
-                             f"{type(source).__name__}; Wavefunction.from_arrays() takes arrays")
+                             f"{type(source).__name__}; {other}")
         self.__dict__.update(made.__dict__)
 
     @classmethod
@@ -297,7 +299,8 @@ class Wavefunction(Guessed):
         """Of an object of pyscf that has run: RHF, ROHF, UHF, RKS, UKS, CASSCF with natural orbitals, ...
 
         Args:
-            source: mf after mf.kernel(); or its Mole, with the next ones.
+            source: mf after mf.kernel(); or its Mole, with the next ones. Objects of MP2 and coupled clusters have the
+                orbitals and occupations of their mean field: natural ones are given with the Mole.
             mo_coeff, mo_occ, mo_energy: in place of the object's own, as pyscf has them: (functions, orbitals), (orbitals,),
                 (orbitals,), or of alpha and beta orbitals one after the other.
 
@@ -527,30 +530,37 @@ class Wavefunction(Guessed):
         return _Values(self, request, place, given, [wanted]).compute(plan, engine, progress, given)
 
     @overload
-    def density(self, grid: GridArgument = None, *, points: None = None, spin: bool = False, gradient: Literal[False] = False,
+    def density(self, grid: GridArgument = None, *, points: None = None, orbitals: Optional[Names] = None,
+                occupations: Optional[ArrayLike] = None, spin: bool = False, gradient: Literal[False] = False,
                 laplacian: Literal[False] = False, spacing: Optional[float] = None, padding: Optional[float] = None,
                 plan: PlanArgument = None, engine: EngineArgument = None, progress: ProgressArgument = None,
                 **given: Unpack[OrbitalKeywords]) -> Map: ...
 
     @overload
-    def density(self, *, points: ArrayLike, spin: bool = False, gradient: Literal[False] = False,
+    def density(self, *, points: ArrayLike, orbitals: Optional[Names] = None,
+                occupations: Optional[ArrayLike] = None, spin: bool = False, gradient: Literal[False] = False,
                 laplacian: Literal[False] = False, plan: PlanArgument = None, engine: EngineArgument = None,
                 progress: ProgressArgument = None, **given: Unpack[OrbitalKeywords]) -> np.ndarray: ...
 
     @overload
-    def density(self, grid: GridArgument = None, *, points: Any = None, spin: bool = False, gradient: bool = False,
-                laplacian: bool = False, spacing: Optional[float] = None, padding: Optional[float] = None,
-                plan: PlanArgument = None, engine: EngineArgument = None, progress: ProgressArgument = None,
+    def density(self, grid: GridArgument = None, *, points: Any = None, orbitals: Optional[Names] = None,
+                occupations: Any = None, spin: bool = False, gradient: bool = False, laplacian: bool = False,
+                spacing: Optional[float] = None, padding: Optional[float] = None, plan: PlanArgument = None,
+                engine: EngineArgument = None, progress: ProgressArgument = None,
                 **given: Unpack[OrbitalKeywords]) -> Any: ...
 
     @with_parameters("ley_wavefunction_options", "ley_grid_options", "ley_run_options")
-    def density(self, grid: GridArgument = None, *, points: Any = None, spin: bool = False, gradient: bool = False,
-                laplacian: bool = False, spacing: Optional[float] = None, padding: Optional[float] = None,
-                plan: PlanArgument = None, engine: EngineArgument = None, progress: ProgressArgument = None,
+    def density(self, grid: GridArgument = None, *, points: Any = None, orbitals: Optional[Names] = None,
+                occupations: Any = None, spin: bool = False, gradient: bool = False, laplacian: bool = False,
+                spacing: Optional[float] = None, padding: Optional[float] = None, plan: PlanArgument = None,
+                engine: EngineArgument = None, progress: ProgressArgument = None,
                 **given: Unpack[OrbitalKeywords]) -> Any:
         """The electron density, sum over i of n_i psi_i^2, on a grid or at points, in bohr^-3.
 
         Args:
+            orbitals: only these, named as of `orbitals()`; None: all.
+            occupations: theirs in place of their own, one for each or one for all: with 1 the density of an orbital is
+                its square.
             spin: that of alpha electrons less that of beta electrons.
             gradient, laplacian: its derivatives, too, in bohr^-4 and bohr^-5.
             grid, points, spacing, padding, plan, engine, progress: as of `orbital()`.
@@ -558,20 +568,38 @@ class Wavefunction(Guessed):
 
         Returns: a Map, or an array (n,) of values at points; with derivatives a Density, of Maps or arrays.
 
-        Errors: those of `orbital()`; UsageError where an orbital of both spins has neither 0, 1 nor 2 electrons and the
-        density of spins is wanted.
+        Errors: those of `orbital()`; InputError where no orbital has electrons, or as many of both spins and the density of
+        spins is wanted; UsageError where that is wanted and an orbital of both spins has neither 0, 1 nor 2 electrons.
         """
         has_gradient, has_laplacian = switch_of(gradient, "gradient"), switch_of(laplacian, "laplacian")
         more: Dict[str, Any] = {**given, "spacing": spacing, "padding": padding}
         request = ffi.new("ley_wavefunction_request *", {
             "kind": lib.LEY_SPIN_DENSITY if switch_of(spin, "spin") else lib.LEY_DENSITY, "gradient": has_gradient,
             "laplacian": has_laplacian})
+        chosen = self._choose(request, orbitals, occupations)
         place = _place_of(self._pointer, grid, points, more)
-        values = _Values(self, request, place, more).compute(plan, engine, progress, more)
+        values = _Values(self, request, place, more, chosen).compute(plan, engine, progress, more)
         if not has_gradient and not has_laplacian:
             return values[0]
         along = None if not has_gradient else tuple(values[1:4]) if isinstance(values, list) else values[1:4].T.copy()
         return Density(values[0], along, values[-1] if has_laplacian else None)
+
+    def _choose(self, request: Any, names: Optional[Names], occupations: Any) -> List[Any]:
+        """What a density is of; and what the request points to."""
+        if names is None:
+            if occupations is not None:
+                raise UsageError("occupations are those of orbitals, which are missing: orbitals=\"homo\"")
+            return []
+        found = self.find(names)
+        kept = [ffi.new("int64_t[]", [number - 1 for number in found])]
+        request.orbitals, request.orbital_count = kept[0], len(found)
+        if occupations is not None:
+            given = numbers_in(occupations, "occupations", np.float64)
+            if given.shape not in ((), (1,), (len(found),)):
+                raise UsageError(f"occupations have the shape {given.shape}, and there are {len(found)} orbitals")
+            kept.append(ffi.new("double[]", np.broadcast_to(given, len(found)).tolist()))
+            request.occupations = kept[1]
+        return kept
 
     @overload
     def potential(self, grid: GridArgument = None, *, points: None = None, field: Literal[False] = False, units: str = "hartree/e",

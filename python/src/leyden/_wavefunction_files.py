@@ -335,6 +335,11 @@ def _count(momenta: Sequence[int], pure: Sequence[int]) -> int:
 def molden_text(text: str) -> str:
     """A Molden file with sp shells, coefficients that are 0, spins and exponents written out."""
     sections = _sections(text)
+    if any(name.startswith("[sto]") for name, _ in sections):
+        raise InputError("its functions are Slater's, [STO]; those that are computed are Gaussian, [GTO]")
+    missing = [word for word in ("[Atoms]", "[GTO]", "[MO]") if not any(name.startswith(word.lower()) for name, _ in sections)]
+    if missing:
+        raise InputError(f"it has no section {missing[0]}; is the file whole?")
     tags = {2: ("[5d]", "[5d7f]", "[5d10f]"), 3: ("[5d]", "[5d7f]", "[7f]"), 4: ("[9g]",), 5: ("[9g]",)}
     pure = [l for l, words in tags.items() if any(name.startswith(words) for name, _ in sections)]
     shells, momenta = _split_shells([line for name, lines in sections if name.startswith("[gto]") for line in lines])
@@ -464,11 +469,19 @@ def _content_of(path: str) -> Tuple[str, bytes]:
 
 def _format_of(name: str, content: bytes) -> Optional[str]:
     """The name of iodata's format; None: it has none with orbitals."""
-    if re.match(rb"\s*\[molden format\]", content[:4096], re.IGNORECASE):
+    if re.match(rb"(\xef\xbb\xbf)?\s*\[molden format\]", content[:4096], re.IGNORECASE):
         return "molden"
     if re.search(rb"^Number of (atoms|basis functions) {4,}I +\d", content[:65536], re.MULTILINE):
         return "fchk"
     return next((fmt for ending, fmt in _FORMATS.items() if name.lower().endswith(ending)), None)
+
+
+def is_wavefunction(path: str) -> bool:
+    """Whether it is a file that qc-iodata reads."""
+    is_packed = path.endswith(".gz")
+    with contextlib.suppress(OSError, EOFError), (gzip.open if is_packed else open)(path, "rb") as file:
+        return _format_of(path[:-3] if is_packed else path, file.read(65536)) is not None
+    return False
 
 
 def read(path: str, overlaps_of: Callable[[Arrays], np.ndarray]) -> Tuple[Arrays, str]:
@@ -484,8 +497,10 @@ def read(path: str, overlaps_of: Callable[[Arrays], np.ndarray]) -> Tuple[Arrays
     with tempfile.TemporaryDirectory() as folder:
         opened = os.path.join(folder, os.path.basename(name))
         with _about(path, "qc-iodata", opened):
+            if fmt == "fchk" and any(section not in content for section in (b"Shell types", b"Alpha MO coefficients")):
+                raise InputError("this FCHK file has no basis or no orbitals: formchk of the job's checkpoint writes both")
             if fmt == "molden":
-                content = molden_text(content.decode("utf-8", "replace").lstrip()).encode()
+                content = molden_text(content.decode("utf-8-sig", "replace").lstrip()).encode()
             with open(opened, "wb") as file:
                 file.write(content)
             data, remark = _loaded(iodata, opened, fmt, overlaps_of)
