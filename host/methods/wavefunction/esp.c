@@ -63,26 +63,29 @@ static ley_status load_class(esp_kernel *k, int l, ley_error *error)
     const hermite_class *from = &k->problem.charges->classes[l];
     if (from->count == 0)
         return LEY_OK;
-    if (from->count > INT32_MAX)
-        return ley_fail(error, LEY_ERROR_NO_DEVICE, "%lld pairs of Gaussians are more than the kernel can number",
-                        (long long)from->count);
     const size_t n = (size_t)from->count;
-    to->boys = boys_fit_make(l + k->problem.has_field);
+    if (l < HERMITE_MULTIPOLES)
+        to->boys = boys_fit_make(l + k->problem.has_field);
     ley_status status = arena_upload(&k->arena, from->places, HERMITE_PLACE * n * NUMBER, &to->places, error);
     if (status == LEY_OK)
         status =
             arena_upload(&k->arena, from->coefficients, (size_t)hermite_size(l) * n * NUMBER, &to->coefficients, error);
     if (status == LEY_OK)
-        status =
-            arena_upload(&k->arena, to->boys.pieces, (size_t)to->boys.count * sizeof(boys_piece), &to->pieces, error);
+        status = arena_upload(&k->arena, from->first, ((size_t)k->problem.charges->nuclei + 1) * sizeof *from->first,
+                              &to->firsts, error);
+    if (status == LEY_OK)
+        status = arena_upload(&k->arena, to->boys.pieces, (size_t)(to->boys.count + 1) * sizeof(boys_piece),
+                              &to->pieces, error);
     return status;
 }
 
 ley_status esp_kernel_load(esp_kernel *k, const esp_problem *problem, ley_error *error)
 {
-    ley_status status = LEY_OK;
     k->arena.device = k->flight.device = k->device;
     k->problem = *problem;
+    const hermite_charges *c = problem->charges;
+    ley_status status =
+        arena_upload(&k->arena, c->reaches, HERMITE_PLACE * (size_t)c->nuclei * NUMBER, &k->nuclei, error);
     for (int l = 0; l < HERMITE_CLASSES && status == LEY_OK; l++)
         status = load_class(k, l, error);
     return status;
@@ -137,9 +140,11 @@ static void launch_class(esp_run *run, int l, bool *is_begun)
         n = count - first < (int32_t)most ? count - first : (int32_t)most;
         sequence_launch(&run->command_sequence, &of->kernel, groups,
                         KERNEL_ARGUMENTS(hermite, .gm_places = {of->places}, .gm_coefficients = {of->coefficients},
-                                         .first = first, .n_charges = n, .gm_boys = {of->pieces},
-                                         .n_pieces = of->boys.count, .multipole_t = (double)of->boys.t_most,
-                                         .gm_points = {run->points}, .pitch = (int32_t)run->pitch,
+                                         .gm_nuclei = {k->nuclei}, .gm_firsts = {of->firsts},
+                                         .n_nuclei = p->charges->nuclei, .first = first, .n_charges = n,
+                                         .gm_boys = {of->pieces}, .n_pieces = of->boys.count,
+                                         .multipole_t = (double)of->boys.t_most, .gm_points = {run->points},
+                                         .pitch = (int32_t)run->pitch,
                                          .reach = {p->centre[0], p->centre[1], p->centre[2], p->reach * p->reach},
                                          .accumulate = *is_begun, .gm_values = {run->values.buffer}),
                         n * each_s);

@@ -21,7 +21,8 @@ typedef struct hermite_spec {
 KERNEL_ARGUMENTS_STRUCT(hermite, LEY_HERMITE_ARGUMENTS);
 extern const kernel_kind hermite_kind;
 
-/* What is to be computed. The charges must outlive the kernel's use. Points farther than `reach`
+/* What is to be computed: electrons near nuclei, and nuclei with their electrons, as multipoles, where
+ * hermite_is_near() says no. The charges must outlive the kernel's use. Points farther than `reach`
  * from `centre` are left out: what comes back of them is 0, or right. */
 typedef struct esp_problem {
     const hermite_charges *charges;
@@ -34,7 +35,7 @@ typedef struct esp_class {
     hermite_spec spec;
     dev_kernel kernel; /* without a program: there are no such charges */
     boys_fit boys;
-    dev_buffer *places, *coefficients, *pieces;
+    dev_buffer *places, *coefficients, *firsts, *pieces;
 } esp_class;
 
 typedef struct esp_kernel {
@@ -42,6 +43,7 @@ typedef struct esp_kernel {
     calibration facts;
     esp_class classes[HERMITE_CLASSES];
     esp_problem problem;
+    dev_buffer *nuclei;
     arena arena;
     flight flight;
 } esp_kernel;
@@ -72,7 +74,7 @@ void esp_run_destroy(esp_run *run);
 ley_status esp_run_begin(esp_run *run, list_place *place, const void *context, int64_t count,
                          const atomic_bool *cancelled, ley_error *error);
 
-/* Waits; then esp_run_value() has component d of point i, of electrons alone.
+/* Waits; then esp_run_value() has component d of point i
  * LEY_ERROR_WRONG_RESULT: one of them is no number. */
 ley_status esp_run_finish(esp_run *run, ley_error *error);
 

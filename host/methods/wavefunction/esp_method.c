@@ -188,27 +188,46 @@ typedef struct storing {
 /* A vector from a nucleus as the kernel has it, whose components are floats: so they are off by as
  * much as those of the electrons around the same nucleus, and both errors cancel with the
  * charges. */
-static void way_from(const double nucleus[3], const esp_run *run, size_t point, double way[3])
+static void way_from(const float *nucleus, const esp_run *run, size_t point, float way[3])
 {
     for (size_t axis = 0; axis < 3; axis++) {
-        const float *places = run->places + axis * (size_t)run->pitch + point, high = (float)nucleus[axis],
-                    low = (float)(nucleus[axis] - (double)high);
-        const float above = places[0] - high, below = places[3 * run->pitch] - low;
-        way[axis] = (double)(above + below);
+        const float *places = run->places + axis * (size_t)run->pitch + point;
+        const float above = places[0] - nucleus[axis], below = places[3 * run->pitch] - nucleus[4 + axis];
+        way[axis] = above + below;
     }
 }
 
-/* What nuclei add to the potential and the field at a point, atomic units. */
-static void add_nuclei(const ley_wavefunction_arrays *a, const esp_run *run, size_t point, double values[4])
+/* Adds a charge and a dipole `way` from there. */
+static void add_poles(double charge, const double dipole[3], const double way[3], double values[4])
 {
-    for (int64_t i = 0; i < a->nuclei; i++) {
+    const double r2 = way[0] * way[0] + way[1] * way[1] + way[2] * way[2], r = fmax(sqrt(r2), ESP_R_MIN_BOHR),
+                 cubed = r > ESP_R_MIN_BOHR ? 1 / (r2 * r) : 0,
+                 along = dipole[0] * way[0] + dipole[1] * way[1] + dipole[2] * way[2],
+                 slope = (charge + (along != 0 ? 3 * along / r2 : 0)) * cubed;
+    values[0] += charge / r + along * cubed;
+    for (int axis = 0; axis < 3; axis++)
+        values[1 + axis] += slope * way[axis] - dipole[axis] * cubed;
+}
+
+/* What nuclei add to the potential and the field at a point, atomic units: alone where their pairs
+ * are summed one by one, elsewhere together with these. */
+static void add_nuclei(const hermite_charges *c, const double *nuclei, const esp_run *run, size_t point,
+                       const double place[3], double values[4])
+{
+    static const double none[3] = {0};
+    for (int32_t i = 0; i < c->nuclei; i++) {
+        const float *reach = c->reaches + HERMITE_PLACE * i;
+        const double *pole = c->poles + 4 * i;
+        float near[3];
+        way_from(reach, run, point, near);
+        if (hermite_is_near(reach, near)) {
+            add_poles(nuclei[i], none, (const double[3]){(double)near[0], (double)near[1], (double)near[2]}, values);
+            continue;
+        }
         double way[3];
-        way_from(a->positions_bohr + 3 * i, run, point, way);
-        const double r2 = way[0] * way[0] + way[1] * way[1] + way[2] * way[2], r = fmax(sqrt(r2), ESP_R_MIN_BOHR),
-                     value = a->charges[i] / r, slope = r > ESP_R_MIN_BOHR ? value / r2 : 0;
-        values[0] += value;
         for (int axis = 0; axis < 3; axis++)
-            values[1 + axis] += slope * way[axis];
+            way[axis] = place[axis] - (double)reach[axis] - (double)reach[4 + axis];
+        add_poles(pole[0], pole + 1, way, values);
     }
 }
 
@@ -221,7 +240,7 @@ static void store(void *context, size_t first, size_t last)
         wavefunction_place(&s->points, (int64_t)i, place);
         const bool is_far = far_away_values(&task->charges.far_away, place, values);
         if (!is_far)
-            add_nuclei(&task->wavefunction->arrays, s->run, i, values);
+            add_nuclei(&task->charges, task->wavefunction->arrays.charges, s->run, i, place, values);
         for (size_t v = 0; v < task->values; v++) {
             const double electrons = is_far ? 0 : esp_run_value(s->run, (int)v, (int64_t)i),
                          value = (v == 0 ? task->unit : task->field_unit) * (values[v] + electrons);
