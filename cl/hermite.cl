@@ -11,16 +11,16 @@
  *
  *     E = -grad V = sqrt(p) sum over n of (2 F_(n+1) Q_n (x, y, z) - F_n grad Q_n)
  *
- * Charges of a nucleus come one behind the other. At points near it its pairs of Gaussians are
- * summed; elsewhere its only charge with LEY_MULTIPOLES, the multipoles of all of them and the
- * nucleus, whose polynomials have terms of degree n alone.
+ * Charges of a cluster come one behind the other. At points near it its pairs of Gaussians are
+ * summed; elsewhere its only charge with LEY_MULTIPOLES, the multipoles of all of them, whose
+ * polynomials have terms of degree n alone.
  *
  * gm_places        {P, sqrt(p)} and {what is to be added to P, -} of each charge
  * gm_coefficients  its polynomials one behind the other, n = 0 first: of x^i y^j z^k, k fastest,
  *                  i + j + k <= n; with LEY_MULTIPOLES of x^i y^j z^(n - i - j), j fastest
- * gm_nuclei        {R_A, a} and {what is to be added to R_A, a sqrt(3)}: a point is near if no
- *                  coordinate of r - R_A is a or more, nor the sum of all three a sqrt(3)
- * gm_firsts        [n_nuclei + 1]: the first charge of each
+ * gm_clusters      {R, a} and {what is to be added to R, a sqrt(3)}: a point is near if no coordinate
+ *                  of r - R is a or more, nor the sum of all three a sqrt(3)
+ * gm_firsts        [n_clusters + 1]: the first charge of each
  * first            the first charge of this launch
  * n_charges        how many it has
  * gm_boys          pieces, by t: {t from which on it holds, c, v, w, coefficients of P in
@@ -95,10 +95,10 @@ LEY_KERNEL_OF(LEY_WG, 1, 1) hermite(LEY_PARAMETERS(LEY_HERMITE_ARGUMENTS))
         }
     }
 
-    for (int nucleus = 0; nucleus < n_nuclei; nucleus++) {
-        const int of = gm_firsts[nucleus], after = gm_firsts[nucleus + 1], last = first + n_own,
+    for (int cluster = 0; cluster < n_clusters; cluster++) {
+        const int of = gm_firsts[cluster], after = gm_firsts[cluster + 1], last = first + n_own,
                   from = of > first ? of : first, to = after < last ? after : last;
-        const float4 mid = gm_nuclei[2 * nucleus], mid_low = gm_nuclei[2 * nucleus + 1];
+        const float4 mid = gm_clusters[2 * cluster], mid_low = gm_clusters[2 * cluster + 1];
         const real way_x = LEY_ABS((px - mid.x) + (px_low - mid_low.x)),
                    way_y = LEY_ABS((py - mid.y) + (py_low - mid_low.y)),
                    way_z = LEY_ABS((pz - mid.z) + (pz_low - mid_low.z));

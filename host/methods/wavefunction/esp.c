@@ -71,7 +71,7 @@ static ley_status load_class(esp_kernel *k, int l, ley_error *error)
         status =
             arena_upload(&k->arena, from->coefficients, (size_t)hermite_size(l) * n * NUMBER, &to->coefficients, error);
     if (status == LEY_OK)
-        status = arena_upload(&k->arena, from->first, ((size_t)k->problem.charges->nuclei + 1) * sizeof *from->first,
+        status = arena_upload(&k->arena, from->first, ((size_t)k->problem.charges->clusters + 1) * sizeof *from->first,
                               &to->firsts, error);
     if (status == LEY_OK)
         status = arena_upload(&k->arena, to->boys.pieces, (size_t)(to->boys.count + 1) * sizeof(boys_piece),
@@ -85,7 +85,7 @@ ley_status esp_kernel_load(esp_kernel *k, const esp_problem *problem, ley_error 
     k->problem = *problem;
     const hermite_charges *c = problem->charges;
     ley_status status =
-        arena_upload(&k->arena, c->reaches, HERMITE_PLACE * (size_t)c->nuclei * NUMBER, &k->nuclei, error);
+        arena_upload(&k->arena, c->reaches, HERMITE_PLACE * (size_t)c->clusters * NUMBER, &k->clusters, error);
     for (int l = 0; l < HERMITE_CLASSES && status == LEY_OK; l++)
         status = load_class(k, l, error);
     return status;
@@ -140,8 +140,8 @@ static void launch_class(esp_run *run, int l, bool *is_begun)
         n = count - first < (int32_t)most ? count - first : (int32_t)most;
         sequence_launch(&run->command_sequence, &of->kernel, groups,
                         KERNEL_ARGUMENTS(hermite, .gm_places = {of->places}, .gm_coefficients = {of->coefficients},
-                                         .gm_nuclei = {k->nuclei}, .gm_firsts = {of->firsts},
-                                         .n_nuclei = p->charges->nuclei, .first = first, .n_charges = n,
+                                         .gm_clusters = {k->clusters}, .gm_firsts = {of->firsts},
+                                         .n_clusters = p->charges->clusters, .first = first, .n_charges = n,
                                          .gm_boys = {of->pieces}, .n_pieces = of->boys.count,
                                          .multipole_t = (double)of->boys.t_most, .gm_points = {run->points},
                                          .pitch = (int32_t)run->pitch,

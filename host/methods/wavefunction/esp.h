@@ -21,7 +21,7 @@ typedef struct hermite_spec {
 KERNEL_ARGUMENTS_STRUCT(hermite, LEY_HERMITE_ARGUMENTS);
 extern const kernel_kind hermite_kind;
 
-/* What is to be computed: electrons near nuclei, and nuclei with their electrons, as multipoles, where
+/* What is to be computed: pairs of clusters that are near, and multipoles, but for charges and dipoles, of others:
  * hermite_is_near() says no. The charges must outlive the kernel's use. Points farther than `reach`
  * from `centre` are left out: what comes back of them is 0, or right. */
 typedef struct esp_problem {
@@ -43,7 +43,7 @@ typedef struct esp_kernel {
     calibration facts;
     esp_class classes[HERMITE_CLASSES];
     esp_problem problem;
-    dev_buffer *nuclei;
+    dev_buffer *clusters;
     arena arena;
     flight flight;
 } esp_kernel;

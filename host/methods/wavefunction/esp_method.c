@@ -209,19 +209,22 @@ static void add_poles(double charge, const double dipole[3], const double way[3]
         values[1 + axis] += slope * way[axis] - dipole[axis] * cubed;
 }
 
-/* What nuclei add to the potential and the field at a point, atomic units: alone where their pairs
- * are summed one by one, elsewhere together with these. */
+/* What nuclei add to the potential and the field at a point, atomic units: alone where pairs of
+ * their cluster are summed one by one; elsewhere charges and dipoles of clusters. */
 static void add_nuclei(const hermite_charges *c, const double *nuclei, const esp_run *run, size_t point,
                        const double place[3], double values[4])
 {
     static const double none[3] = {0};
-    for (int32_t i = 0; i < c->nuclei; i++) {
+    for (int32_t i = 0; i < c->clusters; i++) {
+        const bool has_nucleus = i % HERMITE_BANDS == 0;
         const float *reach = c->reaches + HERMITE_PLACE * i;
         const double *pole = c->poles + 4 * i;
         float near[3];
         way_from(reach, run, point, near);
         if (hermite_is_near(reach, near)) {
-            add_poles(nuclei[i], none, (const double[3]){(double)near[0], (double)near[1], (double)near[2]}, values);
+            if (has_nucleus)
+                add_poles(nuclei[i / HERMITE_BANDS], none,
+                          (const double[3]){(double)near[0], (double)near[1], (double)near[2]}, values);
             continue;
         }
         double way[3];

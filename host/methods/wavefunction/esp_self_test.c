@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { POINTS = 300, CHARGES = 37, NUCLEI = 3, MOST_N = HERMITE_MULTIPOLES + 1 };
+enum { POINTS = 300, CHARGES = 37, CLUSTERS = 3, MOST_N = HERMITE_MULTIPOLES + 1 };
 static const double tolerance = SELF_TEST_FLOAT, series_t = 60;
 
 /* From next to the charges, among which they begin, to far away. */
@@ -23,13 +23,13 @@ static void place_of(const void *context, int64_t i, double place[3])
         place[axis] = scale * (2 * self_test_fraction(&state) - 1) + 11;
 }
 
-/* Some points are near all of the nuclei, some near none. */
-static ley_status make_nuclei(hermite_charges *charges, ley_error *error)
+/* Some points are near all of the clusters, some near none. */
+static ley_status make_clusters(hermite_charges *charges, ley_error *error)
 {
-    static const float reaches[NUCLEI][HERMITE_PLACE] = {{11, 10.5f, 11, 5, 0, 0, 0, 8.66f},
-                                                         {10.25f, 11, 11.5f, 7, 1e-7f, 0, 0, 12.1f},
-                                                         {11, 11, 12, 14, 0, 0, 0, 24.2f}};
-    charges->nuclei = NUCLEI;
+    static const float reaches[CLUSTERS][HERMITE_PLACE] = {{11, 10.5f, 11, 5, 0, 0, 0, 8.66f},
+                                                           {10.25f, 11, 11.5f, 7, 1e-7f, 0, 0, 12.1f},
+                                                           {11, 11, 12, 14, 0, 0, 0, 24.2f}};
+    charges->clusters = CLUSTERS;
     charges->reaches = malloc(sizeof reaches);
     if (charges->reaches == NULL)
         return ley_fail_memory(error, sizeof reaches, "the self-test");
@@ -44,11 +44,11 @@ static ley_status make_charges(int l, hermite_class *c, ley_error *error)
     c->count = self_test_less(CHARGES);
     c->places = calloc((size_t)c->count, HERMITE_PLACE * sizeof(float));
     c->coefficients = calloc((size_t)c->count, (size_t)size * sizeof(float));
-    c->first = calloc(NUCLEI + 1, sizeof *c->first);
+    c->first = calloc(CLUSTERS + 1, sizeof *c->first);
     if (c->places == NULL || c->coefficients == NULL || c->first == NULL)
         return ley_fail_memory(error, (size_t)size * sizeof(float), "the self-test");
-    for (int k = 1; k <= NUCLEI; k++)
-        c->first[k] = (int32_t)(c->count * k * k / (NUCLEI * NUCLEI));
+    for (int k = 1; k <= CLUSTERS; k++)
+        c->first[k] = (int32_t)(c->count * k * k / (CLUSTERS * CLUSTERS));
     for (int64_t i = 0; i < c->count; i++) {
         float *place = c->places + HERMITE_PLACE * i;
         for (int axis = 0; axis < 3; axis++) {
@@ -116,9 +116,9 @@ static void add_charge(int l, const float *place, const float *c, const double a
                 }
 }
 
-static bool is_near(const hermite_charges *charges, int nucleus, const double at[3])
+static bool is_near(const hermite_charges *charges, int cluster, const double at[3])
 {
-    const float *reach = charges->reaches + HERMITE_PLACE * nucleus;
+    const float *reach = charges->reaches + HERMITE_PLACE * cluster;
     float way[3];
     for (int axis = 0; axis < 3; axis++)
         way[axis] = (float)(at[axis] - (double)reach[axis] - (double)reach[4 + axis]);
@@ -130,9 +130,9 @@ static ley_status judge(const esp_run *run, int l, const hermite_class *c, ley_e
     for (int64_t i = 0; i < run->count; i++) {
         double at[3], sums[4] = {0}, absolute[4] = {0};
         place_of(NULL, i, at);
-        for (int nucleus = 0; nucleus < NUCLEI; nucleus++) {
-            const bool is_used = is_near(run->kernel->problem.charges, nucleus, at) == (l != HERMITE_MULTIPOLES);
-            for (int32_t k = c->first[nucleus]; is_used && k < c->first[nucleus + 1]; k++)
+        for (int cluster = 0; cluster < CLUSTERS; cluster++) {
+            const bool is_used = is_near(run->kernel->problem.charges, cluster, at) == (l != HERMITE_MULTIPOLES);
+            for (int32_t k = c->first[cluster]; is_used && k < c->first[cluster + 1]; k++)
                 add_charge(l, c->places + HERMITE_PLACE * k, c->coefficients + hermite_size(l) * k, at, sums, absolute);
         }
         for (int d = 0; d < LEY_COMPONENTS(run->kernel->problem.has_field); d++) {
@@ -153,7 +153,7 @@ ley_status esp_self_test(const esp_kernel *kernel, int l, ley_error *error)
     esp_run run = {.kernel = NULL};
     const esp_problem problem = {
         .charges = &charges, .has_field = kernel->classes[l].spec.field, .centre = {11, 11, 11}, .reach = 1e3};
-    ley_status status = make_nuclei(&charges, error);
+    ley_status status = make_clusters(&charges, error);
     if (status == LEY_OK)
         status = make_charges(l, &charges.classes[l], error);
     if (status == LEY_OK)

@@ -58,8 +58,8 @@ void far_away_join(far_away *to, const far_away *part)
 
 void far_away_finish(far_away *made, double most)
 {
-    const double left_out = made->left_out * fmax(1, (FAR_ORDER + 2) / made->beyond);
-    made->reach = fmax(made->beyond, pow(left_out / most, 1.0 / (FAR_ORDER + 2)));
+    const double least = fmax(made->beyond, 1), left_out = made->left_out * fmax(1, (FAR_ORDER + 2) / least);
+    made->reach = fmax(least, pow(left_out / most, 1.0 / (FAR_ORDER + 2)));
 }
 
 /* Derivatives of 1/R by x, y and z: McMurchie and Davidson's recurrence, from those by R^2. */

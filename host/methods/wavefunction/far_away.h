@@ -29,7 +29,7 @@ void far_away_add(far_away *to, const double centre[3], const double *part, int 
 void far_away_join(far_away *to, const far_away *part);
 
 /* From where on the potential is off by less than `most`, hartree/e, and the field by less than that
- * over a bohr: `reach`. */
+ * over a bohr: `reach`, 1 at least. */
 void far_away_finish(far_away *made, double most);
 
 /* The potential and the field at a point, hartree/e and hartree/(e bohr); false: it is nearer. */

@@ -13,8 +13,9 @@ enum { POWERS = LEY_MOST_MOMENTUM + 1, MOST_COEFFICIENTS = (POWERS + 0) * (POWER
 
 /* A pair is a multipole from the square of sqrt(p) |r - P| on where this, in hartree/e, is left of
  * its Gaussian; so much farther for each degree of its polynomials. And what multipoles are off by,
- * in hartree/e: those of an atom, and those of the molecule. */
-static const double gaussian_left = 1e-10, more_t = 2.5, most_of_atom = 1e-8, most_of_molecule = 1e-9;
+ * in hartree/e: those of a cluster, and those of the molecule. */
+static const double least_of_band[HERMITE_BANDS - 1] = {6, 1.2}; /* p in bohr^-2 */
+static const double gaussian_left = 1e-9, more_t = 2.5, most_of_part = 1e-7, most_of_molecule = 1e-9;
 
 /* Of a Gaussian this share of the exponent bounds the polynomial in front. */
 static const double bounding_share = 0.1;
@@ -37,7 +38,7 @@ typedef struct making {
     int32_t *nuclei;  /* [e->count]: each Gaussian's */
     pair_of *pairs[HERMITE_MULTIPOLES];
     hermite_charges *made;
-    far_away *atoms; /* [made->nuclei] */
+    far_away *parts; /* [made->clusters] */
 } making;
 
 static void fill_orbitals(void *context, size_t first, size_t last)
@@ -111,13 +112,16 @@ static double quick_bound(const making *m, int32_t i, int32_t j)
 }
 
 /* The one of the steeper Gaussian; of equally steep ones now this one's, now that one's. */
-static int32_t nucleus_of(const making *m, int32_t i, int32_t j)
+static int32_t cluster_of(const making *m, int32_t i, int32_t j)
 {
     const double a = m->e->gaussians[i].exponent, b = m->e->gaussians[j].exponent;
-    return m->nuclei[a > b || (a == b && (i + j) % 2 == 0) ? i : j];
+    int band = 0;
+    while (band < HERMITE_BANDS - 1 && a + b < least_of_band[band])
+        band++;
+    return HERMITE_BANDS * m->nuclei[a > b || (a == b && (i + j) % 2 == 0) ? i : j] + band;
 }
 
-/* Visits pairs that are not left out at first sight: counts them by their class and nucleus, or
+/* Visits pairs that are not left out at first sight: counts them by their class and cluster, or
  * puts each behind others of these. */
 static double list_pairs(making *m, double each)
 {
@@ -131,7 +135,7 @@ static double list_pairs(making *m, double each)
                 left_out += bound;
                 continue;
             }
-            int32_t *at = &c->first[nucleus_of(m, i, j) + 1];
+            int32_t *at = &c->first[cluster_of(m, i, j) + 1];
             if (pairs != NULL)
                 pairs[*at] = (pair_of){.a = i, .b = j};
             *at += 1;
@@ -139,14 +143,14 @@ static double list_pairs(making *m, double each)
     return left_out;
 }
 
-/* From counts to where each nucleus's pairs begin, one place farther back: while pairs are put
+/* From counts to where each cluster's pairs begin, one place farther back: while pairs are put
  * there, these become where they end. */
 static void begin_lists(making *m)
 {
     for (int l = 0; l < HERMITE_MULTIPOLES; l++) {
         hermite_class *c = &m->made->classes[l];
         c->count = 0;
-        for (int32_t k = 1; k <= m->made->nuclei; k++) {
+        for (int32_t k = 1; k <= m->made->clusters; k++) {
             const int32_t n = c->first[k];
             c->first[k] = (int32_t)c->count;
             c->count += n;
@@ -319,7 +323,7 @@ static void make_pair(const making *m, int l, size_t i, far_away *moments)
     place[3] = (float)sqrt(p.p);
 }
 
-/* Pairs of one nucleus after the other, and its multipoles. */
+/* Pairs of one cluster after the other, and its multipoles. */
 static void make_pairs(void *context, size_t first, size_t last)
 {
     const making *m = context;
@@ -328,41 +332,43 @@ static void make_pairs(void *context, size_t first, size_t last)
         for (int l = 0; l < HERMITE_MULTIPOLES; l++) {
             const int32_t *range = &m->made->classes[l].first[k];
             for (int32_t i = range[0]; i < range[1] && !cancel_is_asked(m->wish->cancelled); i++)
-                make_pair(m, l, (size_t)i, &m->atoms[k]);
+                make_pair(m, l, (size_t)i, &m->parts[k]);
         }
         float *reach = m->made->reaches + HERMITE_PLACE * k;
-        far_away_finish(&m->atoms[k], most_of_atom);
+        far_away_finish(&m->parts[k], most_of_part);
         float *coefficients = multipoles->coefficients + FAR_COEFFICIENTS * k;
-        far_away_coefficients(&m->atoms[k], coefficients);
+        far_away_coefficients(&m->parts[k], coefficients);
         memset(coefficients, 0, 4 * sizeof *coefficients);
         memcpy(m->made->poles + 4 * k,
-               (const double[4]){m->atoms[k].moments[0][0][0], m->atoms[k].moments[1][0][0],
-                                 m->atoms[k].moments[0][1][0], m->atoms[k].moments[0][0][1]},
+               (const double[4]){m->parts[k].moments[0][0][0], m->parts[k].moments[1][0][0],
+                                 m->parts[k].moments[0][1][0], m->parts[k].moments[0][0][1]},
                4 * sizeof(double));
-        put_place(m->atoms[k].centre, reach);
-        reach[3] = (float)m->atoms[k].reach;
-        reach[7] = (float)(sqrt(3) * m->atoms[k].reach);
+        put_place(m->parts[k].centre, reach);
+        reach[3] = (float)m->parts[k].reach;
+        reach[7] = (float)(sqrt(3) * m->parts[k].reach);
         memcpy(multipoles->places + HERMITE_PLACE * k, reach, HERMITE_PLACE * sizeof *reach);
-        multipoles->places[HERMITE_PLACE * k + 3] = (float)(1 / m->atoms[k].reach);
+        multipoles->places[HERMITE_PLACE * k + 3] = (float)(1 / m->parts[k].reach);
     }
 }
 
-static void begin_atoms(const making *m)
+/* A nucleus is of the cluster of its steepest pairs. */
+static void begin_clusters(const making *m)
 {
-    const ley_wavefunction_arrays *a = &m->e->wavefunction->arrays;
+    const ley_wavefunction *w = m->e->wavefunction;
     far_away *all = &m->made->far_away;
-    for (int32_t k = 0; k < m->made->nuclei; k++) {
+    for (int32_t k = 0; k < m->made->clusters; k++) {
         const double bare = 1; /* bohr: from there on a nucleus may be taken for a multipole */
-        far_away *atom = &m->atoms[k];
-        memcpy(atom->centre, a->positions_bohr + 3 * k, sizeof atom->centre);
-        far_away_add(atom, atom->centre, &a->charges[k], 1, 0, bare);
+        const int64_t nucleus = k / HERMITE_BANDS;
+        far_away *part = &m->parts[k];
+        memcpy(part->centre, w->arrays.positions_bohr + 3 * nucleus, sizeof part->centre);
+        if (k % HERMITE_BANDS == 0)
+            far_away_add(part, part->centre, &w->arrays.charges[nucleus], 1, 0, bare);
         for (int axis = 0; axis < 3; axis++)
-            all->centre[axis] += atom->centre[axis] / m->made->nuclei;
+            all->centre[axis] += part->centre[axis] / m->made->clusters;
     }
-    for (int64_t s = 0; s < a->shells; s++)
-        for (int64_t p = m->e->wavefunction->shells[s].first_primitive, n = m->e->wavefunction->shells[s].primitives;
-             n > 0; n--, p++)
-            m->nuclei[m->e->gaussian_of[p]] = m->e->wavefunction->shells[s].atom;
+    for (const basis_shell *s = w->shells; s < w->shells + w->arrays.shells; s++)
+        for (int64_t p = 0; p < s->primitives; p++)
+            m->nuclei[m->e->gaussian_of[s->first_primitive + p]] = s->atom;
 }
 
 /* ---- What is left out ------------------------------------------------------------------------ */
@@ -400,15 +406,15 @@ static void keep_above(const making *m, int l, double cut)
     hermite_class *c = &m->made->classes[l];
     const size_t size = (size_t)hermite_size(l);
     int32_t kept = 0, i = 0;
-    for (int32_t nucleus = 1; nucleus <= m->made->nuclei; nucleus++) {
-        for (; i < c->first[nucleus]; i++) {
+    for (int32_t cluster = 1; cluster <= m->made->clusters; cluster++) {
+        for (; i < c->first[cluster]; i++) {
             if (m->pairs[l][i].bound <= cut)
                 continue;
             memmove(c->places + HERMITE_PLACE * kept, c->places + HERMITE_PLACE * i, HERMITE_PLACE * sizeof(float));
             memmove(c->coefficients + size * (size_t)kept, c->coefficients + size * (size_t)i, size * sizeof(float));
             kept++;
         }
-        c->first[nucleus] = kept;
+        c->first[cluster] = kept;
     }
     c->count = kept;
 }
@@ -418,18 +424,18 @@ static void keep_above(const making *m, int l, double cut)
 static ley_status allocate(making *m, double each, ley_error *error)
 {
     hermite_class *const classes = m->made->classes;
-    const size_t nuclei = (size_t)m->made->nuclei;
+    const size_t clusters = (size_t)m->made->clusters;
     double bytes = 0;
     for (int l = 0; l < HERMITE_CLASSES; l++) {
-        classes[l].first = calloc(nuclei + 1, sizeof *classes[l].first);
+        classes[l].first = calloc(clusters + 1, sizeof *classes[l].first);
         if (classes[l].first == NULL)
-            return ley_fail_memory(error, nuclei * sizeof *classes[l].first, "the electrons");
+            return ley_fail_memory(error, clusters * sizeof *classes[l].first, "the electrons");
     }
     list_pairs(m, each);
     begin_lists(m);
-    for (int32_t k = 0; k < m->made->nuclei; k++)
+    for (int32_t k = 0; k < m->made->clusters; k++)
         classes[HERMITE_MULTIPOLES].first[k + 1] = k + 1;
-    classes[HERMITE_MULTIPOLES].count = m->made->nuclei;
+    classes[HERMITE_MULTIPOLES].count = m->made->clusters;
     for (int l = 0; l < HERMITE_CLASSES; l++)
         bytes +=
             (double)classes[l].count * (sizeof(pair_of) + (HERMITE_PLACE + (double)hermite_size(l)) * sizeof(float));
@@ -453,16 +459,16 @@ static ley_status make_charges(making *m, double most, ley_error *error)
     double cut;
     if (pairs > INT32_MAX)
         return ley_fail(error, LEY_ERROR_USAGE, "%.3g pairs of Gaussians are more than can be numbered", pairs);
-    begin_atoms(m);
+    begin_clusters(m);
     parallel_ranges((size_t)m->used_count, fill_orbitals, m);
     parallel_ranges((size_t)m->e->count, bound_gaussians, m);
     ley_status status = allocate(m, each, error);
     if (status != LEY_OK)
         return status;
     m->made->left_out = list_pairs(m, each);
-    parallel_ranges((size_t)m->made->nuclei, make_pairs, m);
-    for (int32_t k = 0; k < m->made->nuclei; k++)
-        far_away_join(&m->made->far_away, &m->atoms[k]);
+    parallel_ranges((size_t)m->made->clusters, make_pairs, m);
+    for (int32_t k = 0; k < m->made->clusters; k++)
+        far_away_join(&m->made->far_away, &m->parts[k]);
     far_away_finish(&m->made->far_away, most_of_molecule);
     if (cancel_is_asked(m->wish->cancelled))
         return ley_fail(error, LEY_CANCELLED, "cancelled");
@@ -477,7 +483,7 @@ ley_status hermite_create(const expansion *e, const hermite_wish *wish, hermite_
     const int64_t n = e->wavefunction->arrays.orbitals;
     const size_t coefficients = (size_t)e->coefficients;
     making m = {.e = e, .wish = wish, .made = made};
-    *made = (hermite_charges){.nuclei = (int32_t)e->wavefunction->arrays.nuclei};
+    *made = (hermite_charges){.clusters = HERMITE_BANDS * (int32_t)e->wavefunction->arrays.nuclei};
     m.used = calloc((size_t)n, sizeof *m.used);
     for (int64_t i = 0; i < n && m.used != NULL; i++)
         if (wish->weights[i] != 0)
@@ -489,11 +495,11 @@ ley_status hermite_create(const expansion *e, const hermite_wish *wish, hermite_
         m.squares = calloc(coefficients, sizeof *m.squares);
         m.sizes = calloc((size_t)e->count, sizeof *m.sizes);
         m.nuclei = calloc((size_t)e->count, sizeof *m.nuclei);
-        m.atoms = calloc((size_t)made->nuclei, sizeof *m.atoms);
-        made->reaches = calloc((size_t)made->nuclei, HERMITE_PLACE * sizeof *made->reaches);
-        made->poles = calloc((size_t)made->nuclei, 4 * sizeof *made->poles);
+        m.parts = calloc((size_t)made->clusters, sizeof *m.parts);
+        made->reaches = calloc((size_t)made->clusters, HERMITE_PLACE * sizeof *made->reaches);
+        made->poles = calloc((size_t)made->clusters, 4 * sizeof *made->poles);
         status = m.used == NULL || m.orbitals == NULL || m.squares == NULL || m.sizes == NULL || m.nuclei == NULL ||
-                         m.atoms == NULL || made->reaches == NULL || made->poles == NULL
+                         m.parts == NULL || made->reaches == NULL || made->poles == NULL
                      ? ley_fail_memory(error, (size_t)bytes, "the density matrix")
                      : make_charges(&m, wish->most_left_out, error);
     }
@@ -504,7 +510,7 @@ ley_status hermite_create(const expansion *e, const hermite_wish *wish, hermite_
     free(m.squares);
     free(m.sizes);
     free(m.nuclei);
-    free(m.atoms);
+    free(m.parts);
     if (status != LEY_OK)
         hermite_destroy(made);
     return status;

@@ -10,8 +10,9 @@
  * far away F_0 is 1/sqrt(t) without a factor that floats round, the same one for all electrons. The
  * density matrix is contracted once, into C.
  *
- * Each pair belongs to a nucleus, the one of the steeper Gaussian. Where a nucleus and all of its
- * pairs are multipoles, together they are one charge: so the cost of a point of a large molecule
+ * Each pair belongs to a cluster: of the nucleus of the steeper Gaussian and a band of p, the nucleus
+ * itself to the one of the largest p. Where all pairs of a cluster are multipoles they are one
+ * charge together: so the cost of a point of a large molecule
  * does not grow with all of it, and nuclei and electrons do not have to cancel in floats. Charges and
  * dipoles of these are summed by the host, in double precision, as atoms cancel, too. */
 #ifndef LEY_WAVEFUNCTION_HERMITE_H
@@ -23,10 +24,11 @@
 #include <math.h>
 #include <stdatomic.h>
 
-/* One class for each L, and that of nuclei with their pairs as multipoles. */
+/* One class for each L, and that of clusters as multipoles. */
 enum {
     HERMITE_MULTIPOLES = 2 * LEY_MOST_MOMENTUM + 1,
     HERMITE_CLASSES,
+    HERMITE_BANDS = 3,
     HERMITE_PLACE = 8 /* floats of where a pair is */
 };
 
@@ -41,26 +43,26 @@ static inline int hermite_momentum(int class_number)
     return class_number == HERMITE_MULTIPOLES ? (int)FAR_ORDER : class_number;
 }
 
-/* Charges of one class, those of a nucleus one behind the other: {P, sqrt(p), what is to be added to
+/* Charges of one class, those of a cluster one behind the other: {P, sqrt(p), what is to be added to
  * P, 0} and coefficients, hartree/e. */
 typedef struct hermite_class {
     int64_t count;
-    int32_t *first; /* [nuclei + 1]: of each one's */
+    int32_t *first; /* [clusters + 1]: of each one's */
     float *places, *coefficients;
 } hermite_class;
 
 typedef struct hermite_charges {
     hermite_class classes[HERMITE_CLASSES]; /* by L */
-    int32_t nuclei;
-    float *reaches;    /* [nuclei][8]: {R_A, a, what is to be added to R_A, a sqrt(3)}; hermite_is_near() */
-    double *poles;     /* [nuclei][4]: the charge of each one with its pairs, and their dipole: kernels sum higher
+    int32_t clusters;
+    float *reaches;    /* [clusters][8]: {R_A, a, what is to be added to R_A, a sqrt(3)}; hermite_is_near() */
+    double *poles;     /* [clusters][4]: the charge of each one, and its dipole: kernels sum higher
  multipoles only */
     double left_out;   /* what pairs that are left out add up to at most, anywhere, in hartree/e; of fields in
                           hartree/(e bohr) */
     far_away far_away; /* of all pairs, and the nuclei */
 } hermite_charges;
 
-/* Whether at a point so far from a nucleus, as floats have it, its pairs are to be summed one by
+/* Whether at a point so far from a cluster, as floats have it, its pairs are to be summed one by
  * one: without a product, whose rounding would differ between the host and kernels. */
 static inline bool hermite_is_near(const float *reach, const float way[3])
 {
