@@ -133,7 +133,7 @@ static void test_slopes(void **state)
 
 static void test_boys(void **state)
 {
-    for (int n = 0; n <= HERMITE_CLASSES; n++) {
+    for (int n = 0; n <= HERMITE_MULTIPOLES; n++) {
         const boys_fit f = boys_fit_make(n);
         double right = 0;
         for (int i = 0; i < 2000; i++) /* by the middles of intervals */
@@ -148,7 +148,7 @@ static void test_boys(void **state)
 static double potential_of(const hermite_charges *charges, const double at[3])
 {
     double sum = 0;
-    for (int l = 0; l < HERMITE_CLASSES; l++)
+    for (int l = 0; l < HERMITE_MULTIPOLES; l++)
         for (int64_t c = 0; c < charges->classes[l].count; c++) {
             const float *place = charges->classes[l].places + HERMITE_PLACE * c,
                         *factor = charges->classes[l].coefficients + hermite_size(l) * c;
