@@ -78,6 +78,12 @@ ley_status esp_run_begin(esp_run *run, list_place *place, const void *context, i
  * LEY_ERROR_WRONG_RESULT: one of them is no number. */
 ley_status esp_run_finish(esp_run *run, ley_error *error);
 
+/* Adds to the potential and the field at one of these points, atomic units, what kernels leave out:
+ * nuclei whose cluster's pairs are summed one by one; elsewhere charges and dipoles of clusters.
+ * `charges` are the nuclei's, `place` the point's. */
+void esp_run_add_nuclei(const esp_run *run, int64_t point, const double *charges, const double place[3],
+                        double values[4]);
+
 static inline double esp_run_value(const esp_run *run, int d, int64_t i)
 {
     const float *values = run->values.staging->bytes;
