@@ -480,9 +480,11 @@ static ley_status measure_potential(worker *w, const ley_bench_options *o, const
                                     const ley_bench_device *limits, bench_row *b)
 {
     const bool is_slow = (w->info->quirks & DEV_QUIRK_INTERPRETER) != 0;
-    const int64_t edge = is_slow ? 6 : FRAME_POINTS, n[3] = {edge, edge, edge};
+    int64_t n[3];
     ley_grid grid;
     esp_bench_found found;
+    for (int axis = 0; axis < 3; axis++)
+        n[axis] = o->n[axis] > 0 && o->n[axis] < FRAME_POINTS ? o->n[axis] : is_slow ? 6 : FRAME_POINTS;
     ley_error *error = &b->failure;
     ley_status status = make_grid(p->caffeine, n, &grid, error);
     const esp_bench problem = {.wavefunction = p->caffeine, .grid = &grid, .is_scattered = name == scattered_name};
@@ -490,8 +492,9 @@ static ley_status measure_potential(worker *w, const ley_bench_options *o, const
         status = esp_bench_measure(w, o, &problem, b, &found, error);
     if (status != LEY_OK)
         return status;
-    snprintf(b->specification, sizeof b->specification, "caffeine's size, %lld^3%s, %.3g us a point", (long long)edge,
-             problem.is_scattered ? " points in no order" : "", 1e6 * b->row.median_s / (double)ley_grid_points(&grid));
+    snprintf(b->specification, sizeof b->specification, "caffeine's size, %lld x %lld x %lld%s, %.3g us a point",
+             (long long)n[0], (long long)n[1], (long long)n[2], problem.is_scattered ? " points in no order" : "",
+             1e6 * b->row.median_s / (double)ley_grid_points(&grid));
     b->row.fma_share = found.multiply_adds / limits->fma_per_s / b->row.median_s;
     b->row.root_share = found.exponentials / limits->exps_per_s / b->row.median_s;
     b->row.exp = found.exp;
