@@ -18,8 +18,8 @@
  * gm_places        {P, sqrt(p)} and {what is to be added to P, -} of each charge
  * gm_coefficients  its polynomials one behind the other, n = 0 first: of x^i y^j z^k, k fastest,
  *                  i + j + k <= n; with LEY_MULTIPOLES of x^i y^j z^(n - i - j), j fastest
- * gm_clusters      {R, a} and {what is to be added to R, a sqrt(3)}: a point is near if no coordinate
- *                  of r - R is a or more, nor the sum of all three a sqrt(3)
+ * gm_clusters      {R, a} and {what is to be added to R, a sqrt(3)}: a point is near if no
+ *                  coordinate of r - R is a or more, nor the sum of all three a sqrt(3)
  * gm_firsts        [n_clusters + 1]: the first charge of each
  * first            the first charge of this launch
  * n_charges        how many it has

@@ -586,9 +586,9 @@ static void test_cancel(void **state)
     ley_wavefunction_destroy(w);
 }
 
-/* Planted in the kernel: a wrong power, a wrong F_n, a lost carry, a wrong axis of the field, clusters
- * that are near at other points or have other multipoles: the
- * self-test finds each; what is wrong of so many charges alone the verification. */
+/* Planted in the kernel: a wrong power, a wrong F_n, a lost carry, a wrong axis of the field,
+ * clusters that are near at other points or have other multipoles: the self-test finds each; what
+ * is wrong of so many charges alone the verification. */
 static void test_faults(void **state)
 {
     static const struct {

@@ -223,8 +223,8 @@ typedef struct addend {
     double v, slope;
 } addend;
 
-/* What a pair of primitives adds; whether it is a multipole without doubt; and the square of the length of the
- * field over that of the potential, about. */
+/* What a pair of primitives adds; whether it is a multipole without doubt; and the square of the
+ * length of the field over that of the potential, about. */
 static addend add_primitives(const shell_pair *s, const rules *all, double a, double b, int derivative,
                              const double at[3], bool *is_multipole, double *steepness)
 {

@@ -21,9 +21,9 @@ typedef struct hermite_spec {
 KERNEL_ARGUMENTS_STRUCT(hermite, LEY_HERMITE_ARGUMENTS);
 extern const kernel_kind hermite_kind;
 
-/* What is to be computed: pairs of clusters that are near, and multipoles, but for charges and dipoles, of others:
- * hermite_is_near() says no. The charges must outlive the kernel's use. Points farther than `reach`
- * from `centre` are left out: what comes back of them is 0, or right. */
+/* What is to be computed: pairs of clusters that are near, and multipoles, but for charges and
+ * dipoles, of others: hermite_is_near() says no. The charges must outlive the kernel's use. Points
+ * farther than `reach` from `centre` are left out: what comes back of them is 0, or right. */
 typedef struct esp_problem {
     const hermite_charges *charges;
     bool has_field;

@@ -1,7 +1,8 @@
 /* Potentials of molecules as a method. Each device has the electrons as charges (hermite.h), whose
- * potential it sums at the points of slabs in floats; nuclei are added by the host in double
- * precision, as beside them the electrons nearly cancel. The bound: for each point and pair of
- * Gaussians as many multiply-adds as it has coefficients, of fields four times as many. */
+ * potential it sums at the points of slabs in floats; nuclei, and charges and dipoles of clusters
+ * that are multipoles, are added by the host in double precision, as they nearly cancel. The bound:
+ * for each point and pair of Gaussians of a cluster that is near as many multiply-adds as it has
+ * coefficients, of fields four times as many. */
 #include "methods/wavefunction/method.h"
 
 #include "core/units.h"
@@ -304,7 +305,8 @@ const method method_esp = {
     .finish = finish,
     .terms = terms,
     .terms_at = terms_at,
-    .error_scale = "the value and the root of the sum of squares of what nuclei and pairs of primitives add",
+    .error_scale = "the value and the root of the sum of squares of what nuclei and pairs of primitives add, a nucleus "
+                   "with those that are multipoles there",
     .limits = limits,
     .point = wavefunction_point_number,
     .value = wavefunction_value_at,

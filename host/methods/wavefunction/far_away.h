@@ -28,8 +28,8 @@ void far_away_add(far_away *to, const double centre[3], const double *part, int 
 /* Adds another one's moments. */
 void far_away_join(far_away *to, const far_away *part);
 
-/* From where on the potential is off by less than `most`, hartree/e, and the field by less than that
- * over a bohr: `reach`, 1 at least. */
+/* From where on the potential is off by less than `most`, hartree/e, and the field by less than
+ * that over a bohr: `reach`, 1 at least. */
 void far_away_finish(far_away *made, double most);
 
 /* The potential and the field at a point, hartree/e and hartree/(e bohr); false: it is nearer. */

@@ -10,11 +10,11 @@
  * far away F_0 is 1/sqrt(t) without a factor that floats round, the same one for all electrons. The
  * density matrix is contracted once, into C.
  *
- * Each pair belongs to a cluster: of the nucleus of the steeper Gaussian and a band of p, the nucleus
- * itself to the one of the largest p. Where all pairs of a cluster are multipoles they are one
- * charge together: so the cost of a point of a large molecule
- * does not grow with all of it, and nuclei and electrons do not have to cancel in floats. Charges and
- * dipoles of these are summed by the host, in double precision, as atoms cancel, too. */
+ * Each pair belongs to a cluster: of the nucleus of the steeper Gaussian and a band of p, the
+ * nucleus itself to the one of the largest p. Where all pairs of a cluster are multipoles they are
+ * one charge together: so the cost of a point of a large molecule does not grow with all of it, and
+ * nuclei and electrons do not have to cancel in floats. Charges and dipoles of these are summed by
+ * the host, in double precision, as atoms cancel, too. */
 #ifndef LEY_WAVEFUNCTION_HERMITE_H
 #define LEY_WAVEFUNCTION_HERMITE_H
 
@@ -43,8 +43,8 @@ static inline int hermite_momentum(int class_number)
     return class_number == HERMITE_MULTIPOLES ? (int)FAR_ORDER : class_number;
 }
 
-/* Charges of one class, those of a cluster one behind the other: {P, sqrt(p), what is to be added to
- * P, 0} and coefficients, hartree/e. */
+/* Charges of one class, those of a cluster one behind the other: {P, sqrt(p), what is to be added
+ * to P, 0} and coefficients, hartree/e. */
 typedef struct hermite_class {
     int64_t count;
     int32_t *first; /* [clusters + 1]: of each one's */
