@@ -330,8 +330,8 @@ static void make_pairs(void *context, size_t first, size_t last)
     hermite_class *multipoles = &m->made->classes[HERMITE_MULTIPOLES];
     for (size_t k = first; k < last; k++) {
         for (int l = 0; l < HERMITE_MULTIPOLES; l++) {
-            const int32_t *range = &m->made->classes[l].first[k];
-            for (int32_t i = range[0]; i < range[1] && !cancel_is_asked(m->wish->cancelled); i++)
+            const hermite_class *c = &m->made->classes[l];
+            for (int32_t i = c->first[k]; i < c->first[k + 1] && !cancel_is_asked(m->wish->cancelled); i++)
                 make_pair(m, l, (size_t)i, &m->parts[k]);
         }
         float *reach = m->made->reaches + HERMITE_PLACE * k;
