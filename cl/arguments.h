@@ -197,6 +197,9 @@
 #define LEY_HERMITE_ARGUMENTS(FIRST, NEXT) \
     FIRST(READ, float4, gm_places) \
     NEXT(READ, float, gm_coefficients) \
+    NEXT(READ, float4, gm_clusters) \
+    NEXT(READ, int, gm_firsts) \
+    NEXT(INT, int, n_clusters) \
     NEXT(INT, int, first) \
     NEXT(INT, int, n_charges) \
     NEXT(READ, float, gm_boys) \

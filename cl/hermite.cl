@@ -11,9 +11,16 @@
  *
  *     E = -grad V = sqrt(p) sum over n of (2 F_(n+1) Q_n (x, y, z) - F_n grad Q_n)
  *
+ * Charges of a cluster come one behind the other. At points near it its pairs of Gaussians are
+ * summed; elsewhere its only charge with LEY_MULTIPOLES, the multipoles of all of them, whose
+ * polynomials have terms of degree n alone.
+ *
  * gm_places        {P, sqrt(p)} and {what is to be added to P, -} of each charge
  * gm_coefficients  its polynomials one behind the other, n = 0 first: of x^i y^j z^k, k fastest,
- *                  i + j + k <= n
+ *                  i + j + k <= n; with LEY_MULTIPOLES of x^i y^j z^(n - i - j), j fastest
+ * gm_clusters      {R, a} and {what is to be added to R, a sqrt(3)}: a point is near if no
+ *                  coordinate of r - R is a or more, nor the sum of all three a sqrt(3)
+ * gm_firsts        [n_clusters + 1]: the first charge of each
  * first            the first charge of this launch
  * n_charges        how many it has
  * gm_boys          pieces, by t: {t from which on it holds, c, v, w, coefficients of P in
@@ -29,13 +36,19 @@
  *                  what is to be subtracted from them, as a sum with compensation knows
  *
  * Global size {pitch / LEY_WIDTH}, work-group LEY_WG. */
-#if !defined(LEY_MOMENTUM) || !defined(LEY_FIELD) || !defined(LEY_EXP)
+#if !defined(LEY_MOMENTUM) || !defined(LEY_FIELD) || !defined(LEY_EXP) || !defined(LEY_MULTIPOLES)
 #error "the specification is incomplete: see LEY_HERMITE_KEYS in spec.h"
 #endif
 #include "dialect.h"
 
 #define TOP (LEY_MOMENTUM + LEY_FIELD)
+#if LEY_MULTIPOLES
+#define SIZE ((LEY_MOMENTUM + 1) * (LEY_MOMENTUM + 2) * (LEY_MOMENTUM + 3) / 6)
+#define IS_USED(over) ((over) >= 0)
+#else
 #define SIZE ((LEY_MOMENTUM + 1) * (LEY_MOMENTUM + 2) * (LEY_MOMENTUM + 3) * (LEY_MOMENTUM + 4) / 24)
+#define IS_USED(over) ((over) < 0)
+#endif
 #define COMPONENTS LEY_COMPONENTS(LEY_FIELD)
 #define PIECE (4 + LEY_BOYS_DEGREE + 1)
 #define TWO_OVER_ROOT_PI 1.12837916710f
@@ -44,7 +57,7 @@
 
 /* Polynomials of high degrees are loops: their code would be larger than caches. In these powers
  * would leave a float's range far from a charge, where it has no such multipoles. */
-#if LEY_MOMENTUM > 6 - 2 * LEY_FIELD
+#if SIZE > 210 || (LEY_FIELD && SIZE > 70)
 #define FOR ROLLED for
 #else
 #define FOR UNROLL for
@@ -82,109 +95,132 @@ LEY_KERNEL_OF(LEY_WG, 1, 1) hermite(LEY_PARAMETERS(LEY_HERMITE_ARGUMENTS))
         }
     }
 
-    for (int k = first; k < first + n_own; k++) {
-        const float4 place = gm_places[2 * k], low = gm_places[2 * k + 1];
-        const real x = place.w * ((px - place.x) + (px_low - low.x)),
-                   y = place.w * ((py - place.y) + (py_low - low.y)),
-                   z = place.w * ((pz - place.z) + (pz_low - low.z));
-        const real t = x * x + y * y + z * z;
+    for (int cluster = 0; cluster < n_clusters; cluster++) {
+        const int of = gm_firsts[cluster], after = gm_firsts[cluster + 1], last = first + n_own,
+                  from = of > first ? of : first, to = after < last ? after : last;
+        const float4 mid = gm_clusters[2 * cluster], mid_low = gm_clusters[2 * cluster + 1];
+        const real way_x = LEY_ABS((px - mid.x) + (px_low - mid_low.x)),
+                   way_y = LEY_ABS((py - mid.y) + (py_low - mid_low.y)),
+                   way_z = LEY_ABS((pz - mid.z) + (pz_low - mid_low.z));
+        const real over = LEY_MAX(LEY_MAX(LEY_MAX(way_x, way_y), way_z) - mid.w, way_x + way_y + way_z - mid_low.w);
+        if (from >= to || !SOME(IS_USED(over)))
+            continue;
+        for (int k = from; k < to; k++) {
+            const float4 place = gm_places[2 * k], low = gm_places[2 * k + 1];
+            const real x = place.w * ((px - place.x) + (px_low - low.x)),
+                       y = place.w * ((py - place.y) + (py_low - low.y)),
+                       z = place.w * ((pz - place.z) + (pz_low - low.z));
+            const real t = x * x + y * y + z * z;
 
-        real f[TOP + 1];
-        if (SOME(t < multipole_t)) {
-            f[TOP] = 0;
-            for (int piece = 0; piece < n_pieces; piece++) {
-                LEY_GLOBAL const float *at = gm_boys + piece * PIECE;
-                const float begin = at[0], end = piece + 1 < n_pieces ? at[PIECE] : multipole_t;
-                if (!SOME(t >= begin && t < end))
-                    continue;
-                const real root = root_of(t + at[1]), w = root * root, s = at[2] + at[3] * w;
-                real top = at[4];
-                UNROLL for (int i = 1; i <= LEY_BOYS_DEGREE; i++) top = top * s + at[4 + i];
-                top *= root;
-                UNROLL for (int n = 0; n < TOP; n++) top *= w;
-                f[TOP] = t >= begin ? top : f[TOP];
-            }
+            real f[TOP + 1];
+            if (SOME(t < multipole_t)) {
+                f[TOP] = 0;
+                for (int piece = 0; piece < n_pieces; piece++) {
+                    LEY_GLOBAL const float *at = gm_boys + piece * PIECE;
+                    const float begin = at[0], end = piece + 1 < n_pieces ? at[PIECE] : multipole_t;
+                    if (!SOME(t >= begin && t < end))
+                        continue;
+                    const real root = root_of(t + at[1]), w = root * root, s = at[2] + at[3] * w;
+                    real top = at[4];
+                    UNROLL for (int i = 1; i <= LEY_BOYS_DEGREE; i++) top = top * s + at[4 + i];
+                    top *= root;
+                    UNROLL for (int n = 0; n < TOP; n++) top *= w;
+                    f[TOP] = t >= begin ? top : f[TOP];
+                }
 #if TOP > 0
-            const real e = TWO_OVER_ROOT_PI * ley_exp2(LEY_MAX(t * MINUS_LOG2_E, (real)LEAST_EXPONENT));
-            UNROLL for (int n = TOP; n > 0; n--) f[n - 1] = (2 * t * f[n] + e) * (1.0f / (2 * n - 1));
+                const real e = TWO_OVER_ROOT_PI * ley_exp2(LEY_MAX(t * MINUS_LOG2_E, (real)LEAST_EXPONENT));
+                UNROLL for (int n = TOP; n > 0; n--) f[n - 1] = (2 * t * f[n] + e) * (1.0f / (2 * n - 1));
 #endif
-        }
-        if (!EVERY(t < multipole_t) || !SOME(t < multipole_t)) {
-            const real root = root_of(t), w = root * root;
-            real far = root;
-            UNROLL for (int n = 0; n <= TOP; n++) {
-                f[n] = t < multipole_t ? f[n] : far;
-                far *= (n + 0.5f) * w;
             }
-        }
+            if (!EVERY(t < multipole_t) || !SOME(t < multipole_t)) {
+                const real root = root_of(t), w = root * root;
+                real far = root;
+                UNROLL for (int n = 0; n <= TOP; n++) {
+                    f[n] = t < multipole_t ? f[n] : far;
+                    far *= (n + 0.5f) * w;
+                }
+            }
 
-        LEY_GLOBAL const float *c = gm_coefficients + (size_t)(k + 1) * SIZE;
-#if LEY_MOMENTUM > 6
-        const real stays = t < FAR_AWAY ? (real)1 : (real)0;
-        const real x_high = x * stays, y_high = y * stays, z_high = z * stays;
+            LEY_GLOBAL const float *c = gm_coefficients + (size_t)(k + 1) * SIZE;
+#if LEY_MOMENTUM > 6 && !LEY_MULTIPOLES
+            const real stays = t < FAR_AWAY ? (real)1 : (real)0;
+            const real x_high = x * stays, y_high = y * stays, z_high = z * stays;
 #else
-        const real x_high = x, y_high = y, z_high = z;
+            const real x_high = x, y_high = y, z_high = z;
 #endif
-        real value = 0;
+            real value = 0;
 #if LEY_FIELD
-        real along = 0, slope_x = 0, slope_y = 0, slope_z = 0;
+            real along = 0, slope_x = 0, slope_y = 0, slope_z = 0;
 #endif
-        FOR (int n = LEY_MOMENTUM; n >= 0; n--) {
-            const real u = n > LOW_POWERS ? x_high : x, v = n > LOW_POWERS ? y_high : y,
-                       w = n > LOW_POWERS ? z_high : z;
-            real p = 0;
+            FOR (int n = LEY_MOMENTUM; n >= 0; n--) {
+                const real u = n > LOW_POWERS ? x_high : x, v = n > LOW_POWERS ? y_high : y,
+                           w = n > LOW_POWERS ? z_high : z;
+                real p = 0;
 #if LEY_FIELD
-            real p_x = 0, p_y = 0, p_z = 0;
+                real p_x = 0, p_y = 0, p_z = 0;
 #endif
-            FOR (int i = n; i >= 0; i--) {
-                real q = 0;
+                FOR (int i = n; i >= 0; i--) {
+                    real q = 0;
+#if LEY_MULTIPOLES
+                    real power = 1, below = 0;
+#endif
 #if LEY_FIELD
-                real q_y = 0, q_z = 0;
+                    real q_y = 0, q_z = 0;
 #endif
-                FOR (int j = n - i; j >= 0; j--) {
-                    real r = *--c;
+                    FOR (int j = n - i; j >= 0; j--) {
+                        real r = *--c;
 #if LEY_FIELD
-                    real r_z = 0;
+                        real r_z = 0;
 #endif
-                    FOR (int h = n - i - j; h > 0; h--) {
+#if LEY_MULTIPOLES
 #if LEY_FIELD
-                        r_z = r_z * w + r;
+                        r_z = r * ((n - i - j) * below);
+                        below = power;
 #endif
-                        r = r * w + *--c;
+                        r *= power;
+                        power *= w;
+#else
+                        FOR (int h = n - i - j; h > 0; h--) {
+#if LEY_FIELD
+                            r_z = r_z * w + r;
+#endif
+                            r = r * w + *--c;
+                        }
+#endif
+#if LEY_FIELD
+                        q_y = q_y * v + q;
+                        q_z = q_z * v + r_z;
+#endif
+                        q = j == n - i ? r : q * v + r;
                     }
 #if LEY_FIELD
-                    q_y = q_y * v + q;
-                    q_z = q_z * v + r_z;
+                    p_x = p_x * u + p;
+                    p_y = p_y * u + q_y;
+                    p_z = p_z * u + q_z;
 #endif
-                    q = j == n - i ? r : q * v + r;
+                    p = i == n ? q : p * u + q;
                 }
+                value += f[n] * p;
 #if LEY_FIELD
-                p_x = p_x * u + p;
-                p_y = p_y * u + q_y;
-                p_z = p_z * u + q_z;
+                along += f[n + 1] * p;
+                slope_x += f[n] * p_x;
+                slope_y += f[n] * p_y;
+                slope_z += f[n] * p_z;
 #endif
-                p = i == n ? q : p * u + q;
             }
-            value += f[n] * p;
-#if LEY_FIELD
-            along += f[n + 1] * p;
-            slope_x += f[n] * p_x;
-            slope_y += f[n] * p_y;
-            slope_z += f[n] * p_z;
-#endif
-        }
 
-        real terms[COMPONENTS];
-        terms[0] = value;
+            real terms[COMPONENTS];
+            terms[0] = value;
 #if LEY_FIELD
-        terms[1] = place.w * (2 * x * along - slope_x);
-        terms[2] = place.w * (2 * y * along - slope_y);
-        terms[3] = place.w * (2 * z * along - slope_z);
+            terms[1] = place.w * (2 * x * along - slope_x);
+            terms[2] = place.w * (2 * y * along - slope_y);
+            terms[3] = place.w * (2 * z * along - slope_z);
 #endif
-        UNROLL for (int d = 0; d < COMPONENTS; d++) {
-            const real term = terms[d] - carries[d], sum = sums[d] + term;
-            carries[d] = (sum - sums[d]) - term;
-            sums[d] = sum;
+            UNROLL for (int d = 0; d < COMPONENTS; d++) {
+                const real term = (IS_USED(over) ? terms[d] : (real)0) - carries[d], sum = sums[d] + term;
+                carries[d] = (sum - sums[d]) - term;
+                sums[d] = sum;
+            }
         }
     }
 

@@ -172,14 +172,15 @@
     KEY(LEY_CONTRACTED, contracted) \
     KEY(LEY_COMPILED, compiled)
 
-/* hermite.cl. A work-item computes a vector of LEY_WIDTH points, of charges of degree LEY_MOMENTUM;
- * of Boys' function it has polynomials of this degree. */
+/* hermite.cl. A work-item computes a vector of LEY_WIDTH points, of charges of degree LEY_MOMENTUM,
+ * or with LEY_MULTIPOLES of multipoles; of Boys' function it has polynomials of this degree. */
 #define LEY_BOYS_DEGREE 14
 #define LEY_HERMITE_KEYS(KEY) \
     LEY_DIALECT_KEYS(KEY) \
     KEY(LEY_WG, wg) \
     KEY(LEY_EXP, exp) \
     KEY(LEY_MOMENTUM, momentum) \
+    KEY(LEY_MULTIPOLES, multipoles) \
     KEY(LEY_FIELD, field)
 
 /* influence.cl. LEY_MEAN 1: there may be a mean wave. LEY_LONG 1: there are long waves. */

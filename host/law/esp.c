@@ -5,29 +5,32 @@
  *
  * where P = (a A + b B)/p, and X is the mean of (x - A)^i (x - B)^j over a normal distribution
  * around P + s^2 (C - P) of variance (1 - s^2)/(2p), a polynomial in s^2 of the degree of the pair.
- * The integrand is even, so that half of a rule of Gauss and Legendre does. Where the Gaussian ends
- * long before s = 1 the integral may as well go on to infinity, and is what half of a rule of Gauss
- * and Hermite says, without an error. */
+ * The integrand is even, so that half of a rule of Gauss and Legendre does, of as many nodes as the
+ * Gaussian's exponent takes for 12 digits. Where the Gaussian ends long before s = 1 the integral
+ * may as well go on to infinity, and is what half of a rule of Gauss and Hermite says, without an
+ * error: the pair is a multipole. */
 #include "law/esp.h"
 
 #include "core/units.h"
 #include "source/wavefunction.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
-enum {
-    FEW_NODES = 24,
-    NODES = 32,
-    MOST_OF_FEW = 4, /* the degree of a pair */
-    FAR_RULES = LEY_MOST_MOMENTUM + 2,
-    POWERS = LEY_MOST_MOMENTUM + 1,
-    MOST_POINTS = 16
-};
+enum { NODES = 24, RULES = 6, FAR_RULES = LEY_MOST_MOMENTUM + 2, POWERS = LEY_MOST_MOMENTUM + 1, MOST_POINTS = 32 };
 
-/* Pairs whose Gaussian product is no larger do not count: exp(-decay). And from which exponent on,
+/* Pairs whose Gaussian product is no larger do not count: exp(-decay); nor those that add less to
+ * the potential, in hartree/e. And from which exponent on,
  * at s = 1, the Gaussian has ended, with so much more for each degree of the polynomial. */
-static const double largest_decay = 34, far_t = 36, far_t_more = 2.5;
+static const double largest_decay = 34, least_pair = 1e-13, far_t = 32, far_t_more = 2.5, more_nodes_t = 1.5,
+                    multipole_t = 60;
+
+/* Nodes of rules, and up to which exponent each one does, of s-functions. */
+static const struct {
+    int count;
+    double most_t;
+} usual[RULES] = {{10, 7}, {12, 14}, {14, 21}, {16, 30}, {20, 50}, {NODES, INFINITY}};
 
 /* ---- Rules ----------------------------------------------------------------------------------- */
 
@@ -95,14 +98,16 @@ static rule hermite(int count)
     return made;
 }
 
-/* Near a pair, of low degrees and of others; and far from one, by the number of nodes. */
+/* Near a pair; and far from one, by the number of nodes. */
 typedef struct rules {
-    rule few, many, far[FAR_RULES];
+    rule near[RULES], far[FAR_RULES];
 } rules;
 
 static rules make_rules(void)
 {
-    rules made = {.few = legendre(FEW_NODES), .many = legendre(NODES)};
+    rules made;
+    for (int i = 0; i < RULES; i++)
+        made.near[i] = legendre(usual[i].count);
     for (int count = 1; count < FAR_RULES; count++)
         made.far[count] = hermite(count);
     return made;
@@ -110,11 +115,13 @@ static rules make_rules(void)
 
 /* With derivatives the polynomial has one more degree in s^2; so many nodes are right for
  * 4 count - 1 in s. */
-static const rule *rule_of(const rules *all, int degree, double t)
+static const rule *rule_of(const rules *all, int degree, double t, bool *is_far)
 {
-    if (t > far_t + far_t_more * degree)
-        return &all->far[(degree + 3) / 2];
-    return degree <= MOST_OF_FEW ? &all->few : &all->many;
+    int i = 0;
+    *is_far = t > far_t + far_t_more * degree;
+    while (t + more_nodes_t * degree > usual[i].most_t)
+        i++;
+    return *is_far ? &all->far[(degree + 3) / 2] : &all->near[i];
 }
 
 /* ---- Pairs ----------------------------------------------------------------------------------- */
@@ -126,36 +133,46 @@ typedef struct shell_pair {
     const ley_wavefunction *w;
     const basis_shell *a, *b;
     const double *at_a, *at_b;
-    double distance2;
+    double distance2, size; /* the sum of magnitudes in: */
     block density;
 } shell_pair;
 
-static void add_density(const wavefunction_quantity *q, const shell_pair *s, int n_a, int n_b, block functions)
+/* The density between the functions of a shell and all functions up to its last one. */
+static void make_rows(const wavefunction_quantity *q, const basis_shell *a, double *rows)
 {
-    for (int64_t i = 0; i < s->w->arrays.orbitals; i++) {
-        const double *c = s->w->arrays.orbital_coefficients + i * s->w->functions;
+    const ley_wavefunction *w = q->wavefunction;
+    const int n_a = basis_shell_functions(a->l, a->is_pure);
+    const int64_t n = a->first_function + n_a;
+    memset(rows, 0, (size_t)(n_a * n) * sizeof *rows);
+    for (int64_t i = 0; i < w->arrays.orbitals; i++) {
+        const double *c = w->arrays.orbital_coefficients + i * w->functions;
         for (int f = 0; f < n_a && q->weights[i] != 0; f++) {
-            const double left = q->weights[i] * c[s->a->first_function + f];
-            for (int g = 0; g < n_b; g++)
-                functions[f][g] += left * c[s->b->first_function + g];
+            const double left = q->weights[i] * c[a->first_function + f];
+            double *row = rows + f * n;
+            int64_t g = 0;
+            for (; g + 4 <= n; g += 4) /* a compiler makes vectors of it */
+                for (int k = 0; k < 4; k++)
+                    row[g + k] += left * c[g + k];
+            for (; g < n; g++)
+                row[g] += left * c[g];
         }
     }
 }
 
 /* sum over functions f, g of D_fg times their polynomials. */
-static void make_density(const wavefunction_quantity *q, shell_pair *s)
+static void make_density(const double *rows, shell_pair *s)
 {
     const int n_a = basis_shell_functions(s->a->l, s->a->is_pure), n_b = basis_shell_functions(s->b->l, s->b->is_pure),
               m_a = basis_shell_functions(s->a->l, false), m_b = basis_shell_functions(s->b->l, false);
-    block functions = {{0}}, half = {{0}};
+    const int64_t n = s->a->first_function + n_a;
+    block half = {{0}};
     double factors[BASIS_MOST_MONOMIALS];
-    add_density(q, s, n_a, n_b, functions);
     memset(s->density, 0, sizeof s->density);
     for (int g = 0; g < n_b; g++) {
         basis_polynomial(s->b->l, s->b->is_pure, g, factors);
         for (int f = 0; f < n_a; f++)
             for (int m = 0; m < m_b; m++)
-                half[f][m] += functions[f][g] * factors[m];
+                half[f][m] += rows[f * n + s->b->first_function + g] * factors[m];
     }
     for (int f = 0; f < n_a; f++) {
         basis_polynomial(s->a->l, s->a->is_pure, f, factors);
@@ -163,6 +180,10 @@ static void make_density(const wavefunction_quantity *q, shell_pair *s)
             for (int m = 0; m < m_b; m++)
                 s->density[k][m] += factors[k] * half[f][m];
     }
+    s->size = 0;
+    for (int k = 0; k < m_a; k++)
+        for (int m = 0; m < m_b; m++)
+            s->size += fabs(s->density[k][m]);
 }
 
 /* Means of (x - A)^i (x - B)^j, for all i and j. */
@@ -197,19 +218,28 @@ static double product(const shell_pair *s, means x, means y, means z)
     return sum;
 }
 
-/* What a pair of primitives adds to a value, and the length of that. */
-static void add_primitives(const shell_pair *s, const rules *all, double a, double b, double factor, int derivative,
-                           const double at[3], double *value, double *length)
+/* What something adds to the potential, and to the field along the wanted axis. */
+typedef struct addend {
+    double v, slope;
+} addend;
+
+/* What a pair of primitives adds; whether it is a multipole without doubt; and the square of the
+ * length of the field over that of the potential, about. */
+static addend add_primitives(const shell_pair *s, const rules *all, double a, double b, int derivative,
+                             const double at[3], bool *is_multipole, double *steepness)
 {
     const double p = a + b;
-    double centre[3], t = 0, v = 0, slope = 0;
+    addend sum = {0};
+    double centre[3], t = 0;
     for (int k = 0; k < 3; k++) {
         centre[k] = (a * s->at_a[k] + b * s->at_b[k]) / p;
         t += p * (centre[k] - at[k]) * (centre[k] - at[k]);
     }
-    const rule *r = rule_of(all, s->a->l + s->b->l, t);
-    const bool is_far = r != &all->few && r != &all->many;
+    bool is_far;
+    const rule *r = rule_of(all, s->a->l + s->b->l, t, &is_far);
     const double scale = is_far ? 1 / sqrt(t) : 1;
+    *steepness = p / (1 + t);
+    *is_multipole = t > multipole_t + far_t_more * (s->a->l + s->b->l);
     for (int node = 0; node < r->count; node++) {
         const double y = scale * r->s[node], s2 = y * y, weight = scale * r->weight[node] * (is_far ? 1 : exp(-t * s2));
         means x[3], slopes;
@@ -217,28 +247,49 @@ static void add_primitives(const shell_pair *s, const rules *all, double a, doub
             const double middle = centre[k] + s2 * (at[k] - centre[k]);
             fill_means(middle - s->at_a[k], middle - s->at_b[k], (1 - s2) / (2 * p), s->a->l, s->b->l, x[k]);
         }
-        v += weight * product(s, x[0], x[1], x[2]);
+        sum.v += weight * product(s, x[0], x[1], x[2]);
         if (derivative > 0) {
             const int k = derivative - 1;
             fill_slopes(centre[k] - at[k], s2, p, s->a->l, s->b->l, x[k], slopes);
             memcpy(x[k], slopes, sizeof slopes);
-            slope += weight * product(s, x[0], x[1], x[2]);
+            sum.slope += weight * product(s, x[0], x[1], x[2]);
         }
     }
-    *value = factor * (derivative > 0 ? slope : v);
-    *length = derivative > 0 ? fabs(factor) * sqrt(v * v * p / (1 + t) + slope * slope) : fabs(*value);
+    return sum;
 }
 
 /* ---- Sums ------------------------------------------------------------------------------------ */
 
-/* Values less what electrons add to them, and squares. */
 typedef struct sums {
     const wavefunction_quantity *q;
     rules rules;
     size_t n;
     const double (*point)[3];
-    reference_value *values;
+    reference_value *values; /* what is absolute as a sum of squares, until the end */
+    addend *atoms;           /* [nuclei][n]: of each nucleus and its pairs that are multipoles */
+    double *rows;
 } sums;
+
+static double square_of(const sums *to, addend a, double steepness)
+{
+    return to->q->derivative > 0 ? a.v * a.v * steepness + a.slope * a.slope : a.v * a.v;
+}
+
+static void add_pair(const sums *to, const shell_pair *s, double a, double b, double factor)
+{
+    for (size_t k = 0; k < to->n; k++) {
+        bool is_multipole;
+        double steepness;
+        addend of = add_primitives(s, &to->rules, a, b, to->q->derivative, to->point[k], &is_multipole, &steepness);
+        of = (addend){-factor * of.v, factor * of.slope};
+        to->values[k].value += to->q->derivative > 0 ? of.slope : of.v;
+        if (is_multipole) {
+            addend *atom = &to->atoms[(size_t)(a >= b ? s->a : s->b)->atom * to->n + k];
+            *atom = (addend){atom->v + of.v, atom->slope + of.slope};
+        } else
+            to->values[k].absolute += square_of(to, of, steepness);
+    }
+}
 
 static void add_shells(const sums *to, shell_pair *s)
 {
@@ -250,19 +301,17 @@ static void add_shells(const sums *to, shell_pair *s)
             if (decay > largest_decay)
                 continue;
             if (!is_made)
-                make_density(to->q, s);
+                make_density(to->rows, s);
             is_made = true;
             const double factor = (s->a == s->b ? 1 : 2) * 2 * M_PI / (a + b) * exp(-decay) * from->coefficients[i] *
-                                  from->coefficients[j] * basis_radial_norm(a, s->a->l) * basis_radial_norm(b, s->b->l);
-            for (size_t k = 0; k < to->n; k++) {
-                double value, length;
-                add_primitives(s, &to->rules, a, b, factor, to->q->derivative, to->point[k], &value, &length);
-                to->values[k].value += to->q->derivative > 0 ? value : -value;
-                to->values[k].absolute += length * length;
-            }
+                                  from->coefficients[j] * basis_radial_norm(a, s->a->l) * basis_radial_norm(b, s->b->l),
+                         width = 1 + sqrt(s->distance2) + 3 / sqrt(a + b);
+            if (fabs(factor) * s->size * pow(width, s->a->l + s->b->l) > least_pair)
+                add_pair(to, s, a, b, factor);
         }
 }
 
+/* Nuclei, with their multipoles. */
 static void add_nuclei(const sums *to)
 {
     const ley_wavefunction_arrays *a = &to->q->wavefunction->arrays;
@@ -274,12 +323,11 @@ static void add_nuclei(const sums *to)
                 way[d] = to->point[k][d] - a->positions_bohr[3 * i + d];
                 r2 += way[d] * way[d];
             }
-            const double r = fmax(sqrt(r2), ESP_R_MIN_BOHR), value = a->charges[i] / r;
-            if (axis < 0)
-                to->values[k].value += value;
-            else if (r > ESP_R_MIN_BOHR)
-                to->values[k].value += value / r2 * way[axis];
-            to->values[k].absolute += axis < 0 ? value * value : value * value / (r * r);
+            const double r = fmax(sqrt(r2), ESP_R_MIN_BOHR), value = a->charges[i] / r,
+                         slope = axis >= 0 && r > ESP_R_MIN_BOHR ? value / r2 * way[axis] : 0;
+            const addend *atom = &to->atoms[(size_t)i * to->n + k];
+            to->values[k].value += axis < 0 ? value : slope;
+            to->values[k].absolute += square_of(to, (addend){atom->v + value, atom->slope + slope}, 1 / (r * r));
         }
 }
 
@@ -289,31 +337,43 @@ static void sum_some(const sums *to)
     shell_pair s = {.w = w};
     for (size_t k = 0; k < to->n; k++)
         to->values[k] = (reference_value){0};
-    add_nuclei(to);
-    for (int64_t i = 0; i < w->arrays.shells; i++)
+    memset(to->atoms, 0, (size_t)w->arrays.nuclei * to->n * sizeof *to->atoms);
+    for (int64_t i = 0; i < w->arrays.shells; i++) {
+        s.a = &w->shells[i];
+        s.at_a = w->arrays.positions_bohr + 3 * s.a->atom;
+        make_rows(to->q, s.a, to->rows);
         for (int64_t j = 0; j <= i; j++) {
-            s.a = &w->shells[i];
             s.b = &w->shells[j];
-            s.at_a = w->arrays.positions_bohr + 3 * s.a->atom;
             s.at_b = w->arrays.positions_bohr + 3 * s.b->atom;
             s.distance2 = 0;
             for (int d = 0; d < 3; d++)
                 s.distance2 += (s.at_a[d] - s.at_b[d]) * (s.at_a[d] - s.at_b[d]);
             add_shells(to, &s);
         }
+    }
+    add_nuclei(to);
     for (size_t k = 0; k < to->n; k++)
         to->values[k].absolute = fabs(to->values[k].value) + sqrt(to->values[k].absolute) + to->q->least;
 }
 
 void esp_values(const wavefunction_quantity *q, size_t n, const double (*point)[3], reference_value *values)
 {
-    sums to = {.q = q, .rules = make_rules()};
+    const ley_wavefunction *w = q->wavefunction;
+    sums to = {.q = q,
+               .rules = make_rules(),
+               .atoms = malloc(((size_t)w->arrays.nuclei + 1) * MOST_POINTS * sizeof *to.atoms),
+               .rows = malloc(((size_t)w->functions + 1) * BASIS_MOST_MONOMIALS * sizeof *to.rows)};
     for (size_t first = 0; first < n; first += to.n) {
         to.n = n - first < MOST_POINTS ? n - first : MOST_POINTS;
         to.point = point + first;
         to.values = values + first;
-        sum_some(&to);
+        if (to.atoms != NULL && to.rows != NULL)
+            sum_some(&to);
+        for (size_t k = 0; k < to.n && (to.atoms == NULL || to.rows == NULL); k++)
+            to.values[k] = (reference_value){.value = NAN, .absolute = NAN};
     }
+    free(to.atoms);
+    free(to.rows);
 }
 
 /* ---- The law --------------------------------------------------------------------------------- */

@@ -11,6 +11,8 @@
 #include "law/wavefunction.h"
 #include "methods/wavefunction/build.h"
 #include "methods/wavefunction/c60.h"
+#include "methods/wavefunction/esp_bench.h"
+#include "methods/wavefunction/esp_build.h"
 #include "methods/wavefunction/list_build.h"
 #include "methods/wavefunction/loop.h"
 #include "methods/wavefunction/method.h"
@@ -24,10 +26,11 @@
 
 enum { JUDGED = 200, FRAME_POINTS = 80, FRAMES = 20, SHARE_OF_PLANES = 8 };
 static const double most_slab_bytes = 256 << 20;
-static const char density_name[] = "density", gradient_name[] = "gradient", frames_name[] = "frames";
+static const char density_name[] = "density", gradient_name[] = "gradient", frames_name[] = "frames",
+                  potential_name[] = "potential", scattered_name[] = "potential-points";
 
 typedef struct orbital_bench {
-    ley_wavefunction *wavefunction, *small;
+    ley_wavefunction *wavefunction, *small, *caffeine;
     ley_grid grid;
     double gaussians; /* of C60, each exponent around a nucleus once */
 } orbital_bench;
@@ -36,7 +39,7 @@ typedef struct orbital_bench {
 
 static const char *named(size_t i)
 {
-    static const char *const others[] = {density_name, gradient_name, frames_name};
+    static const char *const others[] = {density_name, gradient_name, frames_name, potential_name, scattered_name};
     size_t own = 0, lists = 0;
     while (separable_variant(own) != NULL)
         own++;
@@ -81,6 +84,7 @@ static void end(void *problem)
         return;
     ley_wavefunction_destroy(p->wavefunction);
     ley_wavefunction_destroy(p->small);
+    ley_wavefunction_destroy(p->caffeine);
     free(p);
 }
 
@@ -114,6 +118,8 @@ static ley_status make(const ley_bench_options *o, const ley_bench_device *d, vo
     ley_status status = c60_create(&p->wavefunction, error);
     if (status == LEY_OK)
         status = c60_small(&p->small, error);
+    if (status == LEY_OK)
+        status = c60_caffeine(&p->caffeine, error);
     if (status == LEY_OK)
         status = count_gaussians(p, error);
     if (status == LEY_OK)
@@ -468,6 +474,37 @@ static ley_status measure_frames(worker *w, const ley_bench_options *o, const or
     return status;
 }
 
+/* ---- Potentials ------------------------------------------------------------------------------ */
+
+static ley_status measure_potential(worker *w, const ley_bench_options *o, const char *name, const orbital_bench *p,
+                                    const ley_bench_device *limits, bench_row *b)
+{
+    const bool is_slow = (w->info->quirks & DEV_QUIRK_INTERPRETER) != 0;
+    int64_t n[3];
+    ley_grid grid;
+    esp_bench_found found;
+    for (int axis = 0; axis < 3; axis++)
+        n[axis] = o->n[axis] > 0 && o->n[axis] < FRAME_POINTS ? o->n[axis] : is_slow ? 6 : FRAME_POINTS;
+    ley_error *error = &b->failure;
+    ley_status status = make_grid(p->caffeine, n, &grid, error);
+    const esp_bench problem = {.wavefunction = p->caffeine, .grid = &grid, .is_scattered = name == scattered_name};
+    if (status == LEY_OK)
+        status = esp_bench_measure(w, o, &problem, b, &found, error);
+    if (status != LEY_OK)
+        return status;
+    snprintf(b->specification, sizeof b->specification, "caffeine's size, %lld x %lld x %lld%s, %.3g us a point",
+             (long long)n[0], (long long)n[1], (long long)n[2], problem.is_scattered ? " points in no order" : "",
+             1e6 * b->row.median_s / (double)ley_grid_points(&grid));
+    b->row.fma_share = found.multiply_adds / limits->fma_per_s / b->row.median_s;
+    b->row.root_share = found.exponentials / limits->exps_per_s / b->row.median_s;
+    b->row.exp = found.exp;
+    b->row.root = found.root;
+    bench_put_figure(&b->row, "multiply_adds", found.multiply_adds);
+    bench_put_figure(&b->row, "exponentials", found.exponentials);
+    bench_put_figure(&b->row, "build_s", kernel_build_s(w->info, &hermite_kind));
+    return put_accuracy(b, found.judged, found.worst, sqrt(found.error2 / found.right2), 2e-6, error);
+}
+
 static ley_status measure(worker *w, const ley_bench_options *o, const char *name, const void *problem,
                           const ley_bench_device *limits, bench_row *b)
 {
@@ -475,7 +512,9 @@ static ley_status measure(worker *w, const ley_bench_options *o, const char *nam
     const char *own = NULL;
     for (size_t i = 0; own == NULL || strcmp(own, name) != 0; i++)
         own = named(i);
-    return own == frames_name ? measure_frames(w, o, p, b) : measure_kernel(w, o, own, p, limits, b);
+    return own == frames_name                               ? measure_frames(w, o, p, b)
+           : own == potential_name || own == scattered_name ? measure_potential(w, o, own, p, limits, b)
+                                                            : measure_kernel(w, o, own, p, limits, b);
 }
 
 /* ---- The papers' loop ------------------------------------------------------------------------ */

@@ -120,17 +120,27 @@ ley_status c60_create(ley_wavefunction **made, ley_error *error)
     return status;
 }
 
-ley_status c60_small(ley_wavefunction **made, ley_error *error)
+/* A chain, bent to and fro, in rows of four. */
+static ley_status make_chain(int carbons, int hydrogens, int occupied, ley_wavefunction **made, ley_error *error)
 {
-    enum { CARBON = 8, HYDROGEN = 9, OCCUPIED = 32 };
     material *m = calloc(1, sizeof *m);
     if (m == NULL)
         return ley_fail_memory(error, sizeof *m, "a molecule");
-    for (int i = 0; i < CARBON; i++) /* a chain, bent to and fro */
+    for (int i = 0; i < carbons; i++)
         add_atom(m, true, (const double[3]){1.26 * (i % 4), 0.42 * (i % 2), 1.5 * (i / 4)});
-    for (int i = 0; i < HYDROGEN; i++)
+    for (int i = 0; i < hydrogens; i++)
         add_atom(m, false, (const double[3]){1.26 * (i % 5) - 0.6, 1.4 + 0.3 * (i % 2), 2.9 * (i / 5) - 0.7});
-    const ley_status status = finish(m, OCCUPIED + 1, made, error);
+    const ley_status status = finish(m, occupied + 1, made, error);
     free(m);
     return status;
+}
+
+ley_status c60_small(ley_wavefunction **made, ley_error *error)
+{
+    return make_chain(8, 9, 32, made, error);
+}
+
+ley_status c60_caffeine(ley_wavefunction **made, ley_error *error)
+{
+    return make_chain(14, 10, 51, made, error);
 }

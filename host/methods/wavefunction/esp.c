@@ -2,6 +2,7 @@
 
 #include "core/sizes.h"
 #include "error.h"
+#include "law/esp.h"
 #include "parallel.h"
 
 #include <math.h>
@@ -63,26 +64,29 @@ static ley_status load_class(esp_kernel *k, int l, ley_error *error)
     const hermite_class *from = &k->problem.charges->classes[l];
     if (from->count == 0)
         return LEY_OK;
-    if (from->count > INT32_MAX)
-        return ley_fail(error, LEY_ERROR_NO_DEVICE, "%lld pairs of Gaussians are more than the kernel can number",
-                        (long long)from->count);
     const size_t n = (size_t)from->count;
-    to->boys = boys_fit_make(l + k->problem.has_field);
+    if (l < HERMITE_MULTIPOLES)
+        to->boys = boys_fit_make(l + k->problem.has_field);
     ley_status status = arena_upload(&k->arena, from->places, HERMITE_PLACE * n * NUMBER, &to->places, error);
     if (status == LEY_OK)
         status =
             arena_upload(&k->arena, from->coefficients, (size_t)hermite_size(l) * n * NUMBER, &to->coefficients, error);
     if (status == LEY_OK)
-        status =
-            arena_upload(&k->arena, to->boys.pieces, (size_t)to->boys.count * sizeof(boys_piece), &to->pieces, error);
+        status = arena_upload(&k->arena, from->first, ((size_t)k->problem.charges->clusters + 1) * sizeof *from->first,
+                              &to->firsts, error);
+    if (status == LEY_OK)
+        status = arena_upload(&k->arena, to->boys.pieces, (size_t)(to->boys.count + 1) * sizeof(boys_piece),
+                              &to->pieces, error);
     return status;
 }
 
 ley_status esp_kernel_load(esp_kernel *k, const esp_problem *problem, ley_error *error)
 {
-    ley_status status = LEY_OK;
     k->arena.device = k->flight.device = k->device;
     k->problem = *problem;
+    const hermite_charges *c = problem->charges;
+    ley_status status =
+        arena_upload(&k->arena, c->reaches, HERMITE_PLACE * (size_t)c->clusters * NUMBER, &k->clusters, error);
     for (int l = 0; l < HERMITE_CLASSES && status == LEY_OK; l++)
         status = load_class(k, l, error);
     return status;
@@ -137,9 +141,11 @@ static void launch_class(esp_run *run, int l, bool *is_begun)
         n = count - first < (int32_t)most ? count - first : (int32_t)most;
         sequence_launch(&run->command_sequence, &of->kernel, groups,
                         KERNEL_ARGUMENTS(hermite, .gm_places = {of->places}, .gm_coefficients = {of->coefficients},
-                                         .first = first, .n_charges = n, .gm_boys = {of->pieces},
-                                         .n_pieces = of->boys.count, .multipole_t = (double)of->boys.t_most,
-                                         .gm_points = {run->points}, .pitch = (int32_t)run->pitch,
+                                         .gm_clusters = {k->clusters}, .gm_firsts = {of->firsts},
+                                         .n_clusters = p->charges->clusters, .first = first, .n_charges = n,
+                                         .gm_boys = {of->pieces}, .n_pieces = of->boys.count,
+                                         .multipole_t = (double)of->boys.t_most, .gm_points = {run->points},
+                                         .pitch = (int32_t)run->pitch,
                                          .reach = {p->centre[0], p->centre[1], p->centre[2], p->reach * p->reach},
                                          .accumulate = *is_begun, .gm_values = {run->values.buffer}),
                         n * each_s);
@@ -196,4 +202,54 @@ ley_status esp_run_finish(esp_run *run, ley_error *error)
             if (!isfinite(esp_run_value(run, d, i)))
                 return sequence_no_number(error);
     return status;
+}
+
+/* ---- Nuclei ---------------------------------------------------------------------------------- */
+
+/* A vector from a nucleus as the kernel has it, whose components are floats: so they are off by as
+ * much as those of the electrons around the same nucleus, and both errors cancel with the
+ * charges. */
+static void way_from(const float *nucleus, const esp_run *run, size_t point, float way[3])
+{
+    for (size_t axis = 0; axis < 3; axis++) {
+        const float *places = run->places + axis * (size_t)run->pitch + point;
+        const float above = places[0] - nucleus[axis], below = places[3 * run->pitch] - nucleus[4 + axis];
+        way[axis] = above + below;
+    }
+}
+
+/* Adds a charge and a dipole `way` from there. */
+static void add_poles(double charge, const double dipole[3], const double way[3], double values[4])
+{
+    const double r2 = way[0] * way[0] + way[1] * way[1] + way[2] * way[2], r = fmax(sqrt(r2), ESP_R_MIN_BOHR),
+                 cubed = r > ESP_R_MIN_BOHR ? 1 / (r2 * r) : 0,
+                 along = dipole[0] * way[0] + dipole[1] * way[1] + dipole[2] * way[2],
+                 slope = (charge + (along != 0 ? 3 * along / r2 : 0)) * cubed;
+    values[0] += charge / r + along * cubed;
+    for (int axis = 0; axis < 3; axis++)
+        values[1 + axis] += slope * way[axis] - dipole[axis] * cubed;
+}
+
+void esp_run_add_nuclei(const esp_run *run, int64_t point, const double *nuclei, const double place[3],
+                        double values[4])
+{
+    const hermite_charges *c = run->kernel->problem.charges;
+    static const double none[3] = {0};
+    for (int32_t i = 0; i < c->clusters; i++) {
+        const bool has_nucleus = i % HERMITE_BANDS == 0;
+        const float *reach = c->reaches + HERMITE_PLACE * i;
+        const double *pole = c->poles + 4 * i;
+        float near[3];
+        way_from(reach, run, (size_t)point, near);
+        if (hermite_is_near(reach, near)) {
+            if (has_nucleus)
+                add_poles(nuclei[i / HERMITE_BANDS], none,
+                          (const double[3]){(double)near[0], (double)near[1], (double)near[2]}, values);
+            continue;
+        }
+        double way[3];
+        for (int axis = 0; axis < 3; axis++)
+            way[axis] = place[axis] - (double)reach[axis] - (double)reach[4 + axis];
+        add_poles(pole[0], pole + 1, way, values);
+    }
 }

@@ -21,8 +21,9 @@ typedef struct hermite_spec {
 KERNEL_ARGUMENTS_STRUCT(hermite, LEY_HERMITE_ARGUMENTS);
 extern const kernel_kind hermite_kind;
 
-/* What is to be computed. The charges must outlive the kernel's use. Points farther than `reach`
- * from `centre` are left out: what comes back of them is 0, or right. */
+/* What is to be computed: pairs of clusters that are near, and multipoles, but for charges and
+ * dipoles, of others: hermite_is_near() says no. The charges must outlive the kernel's use. Points
+ * farther than `reach` from `centre` are left out: what comes back of them is 0, or right. */
 typedef struct esp_problem {
     const hermite_charges *charges;
     bool has_field;
@@ -34,7 +35,7 @@ typedef struct esp_class {
     hermite_spec spec;
     dev_kernel kernel; /* without a program: there are no such charges */
     boys_fit boys;
-    dev_buffer *places, *coefficients, *pieces;
+    dev_buffer *places, *coefficients, *firsts, *pieces;
 } esp_class;
 
 typedef struct esp_kernel {
@@ -42,6 +43,7 @@ typedef struct esp_kernel {
     calibration facts;
     esp_class classes[HERMITE_CLASSES];
     esp_problem problem;
+    dev_buffer *clusters;
     arena arena;
     flight flight;
 } esp_kernel;
@@ -72,9 +74,15 @@ void esp_run_destroy(esp_run *run);
 ley_status esp_run_begin(esp_run *run, list_place *place, const void *context, int64_t count,
                          const atomic_bool *cancelled, ley_error *error);
 
-/* Waits; then esp_run_value() has component d of point i, of electrons alone.
+/* Waits; then esp_run_value() has component d of point i
  * LEY_ERROR_WRONG_RESULT: one of them is no number. */
 ley_status esp_run_finish(esp_run *run, ley_error *error);
+
+/* Adds to the potential and the field at one of these points, atomic units, what kernels leave out:
+ * nuclei whose cluster's pairs are summed one by one; elsewhere charges and dipoles of clusters.
+ * `charges` are the nuclei's, `place` the point's. */
+void esp_run_add_nuclei(const esp_run *run, int64_t point, const double *charges, const double place[3],
+                        double values[4]);
 
 static inline double esp_run_value(const esp_run *run, int d, int64_t i)
 {

@@ -9,7 +9,7 @@
 enum { GPU_GROUP = 128, MOST_USUAL = 4 /* of pairs of d functions */ };
 static const double root_need = 2.5e-7;
 
-static void choose(const dev_info *info, const calibration *c, int momentum, bool has_field, int math,
+static void choose(const dev_info *info, const calibration *c, int class_number, bool has_field, int math,
                    hermite_spec *spec)
 {
     const int width = info->device_class == DEV_CPU ? calibrate_width(info) : 1;
@@ -23,7 +23,8 @@ static void choose(const dev_info *info, const calibration *c, int momentum, boo
                                                          : GPU_GROUP,
         .exp =
             is_standard ? LEY_EXP_STANDARD : calibrate_fastest_exp(info, c, width, tuning_need(math, CALIBRATE_FINEST)),
-        .momentum = momentum,
+        .momentum = hermite_momentum(class_number),
+        .multipoles = class_number == HERMITE_MULTIPOLES,
         .field = has_field};
 }
 
@@ -38,20 +39,23 @@ static ley_status test_built(const dev_kernel *built, void *context, ley_error *
 {
     const esp_class *of = context;
     esp_kernel trial = {.device = built->device};
-    trial.classes[of->spec.momentum] = (esp_class){.spec = of->spec, .kernel = *built};
-    return esp_self_test(&trial, of->spec.momentum, error);
+    const int class_number = of->spec.multipoles ? (int)HERMITE_MULTIPOLES : of->spec.momentum;
+    trial.classes[class_number] = (esp_class){.spec = of->spec, .kernel = *built};
+    return esp_self_test(&trial, class_number, error);
 }
 
 static void list_specs(const dev_info *info, kernel_depth depth, kernel_visit *visit, void *context)
 {
     const calibration c = specifications_facts(calibrate_likely_root(info), calibrate_likely_exp(info), true);
     for (int field = 0; field <= 1; field++)
-        for (int momentum = 0; momentum < (depth == KERNEL_FEW ? MOST_USUAL + 1 : HERMITE_CLASSES); momentum++) {
+        for (int l = 0; l < HERMITE_CLASSES; l++) {
             hermite_spec spec;
             char name[KERNEL_NAME];
-            choose(info, &c, momentum, field != 0, TUNING_AUTO, &spec);
-            snprintf(name, sizeof name, "%s%d-%s", field != 0 ? "field" : "potential", momentum,
-                     calibrate_exp_word(spec.exp));
+            if (depth == KERNEL_FEW && l > MOST_USUAL && l != HERMITE_MULTIPOLES)
+                continue;
+            choose(info, &c, l, field != 0, TUNING_AUTO, &spec);
+            snprintf(name, sizeof name, "%s%d%s-%s", field != 0 ? "field" : "potential", spec.momentum,
+                     l == HERMITE_MULTIPOLES ? "far" : "", calibrate_exp_word(spec.exp));
             visit(context, name, &spec);
         }
 }

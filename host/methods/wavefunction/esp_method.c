@@ -1,7 +1,8 @@
 /* Potentials of molecules as a method. Each device has the electrons as charges (hermite.h), whose
- * potential it sums at the points of slabs in floats; nuclei are added by the host in double
- * precision, as beside them the electrons nearly cancel. The bound: for each point and pair of
- * Gaussians as many multiply-adds as it has coefficients, of fields four times as many. */
+ * potential it sums at the points of slabs in floats; nuclei, and charges and dipoles of clusters
+ * that are multipoles, are added by the host in double precision, as they nearly cancel. The bound:
+ * for each point and pair of Gaussians of a cluster that is near as many multiply-adds as it has
+ * coefficients, of fields four times as many. */
 #include "methods/wavefunction/method.h"
 
 #include "core/units.h"
@@ -177,40 +178,13 @@ static ley_status submit(void *state, int slot, slab piece, ley_error *error)
                          s->task->job->cancelled, error);
 }
 
-/* ---- Nuclei ---------------------------------------------------------------------------------- */
+/* ---- Values ---------------------------------------------------------------------------------- */
 
 typedef struct storing {
     const esp_run *run;
     slab_points points;
     float *const *planes; /* or NULL: among the values of a list */
 } storing;
-
-/* A vector from a nucleus as the kernel has it, whose components are floats: so they are off by as
- * much as those of the electrons around the same nucleus, and both errors cancel with the
- * charges. */
-static void way_from(const double nucleus[3], const esp_run *run, size_t point, double way[3])
-{
-    for (size_t axis = 0; axis < 3; axis++) {
-        const float *places = run->places + axis * (size_t)run->pitch + point, high = (float)nucleus[axis],
-                    low = (float)(nucleus[axis] - (double)high);
-        const float above = places[0] - high, below = places[3 * run->pitch] - low;
-        way[axis] = (double)(above + below);
-    }
-}
-
-/* What nuclei add to the potential and the field at a point, atomic units. */
-static void add_nuclei(const ley_wavefunction_arrays *a, const esp_run *run, size_t point, double values[4])
-{
-    for (int64_t i = 0; i < a->nuclei; i++) {
-        double way[3];
-        way_from(a->positions_bohr + 3 * i, run, point, way);
-        const double r2 = way[0] * way[0] + way[1] * way[1] + way[2] * way[2], r = fmax(sqrt(r2), ESP_R_MIN_BOHR),
-                     value = a->charges[i] / r, slope = r > ESP_R_MIN_BOHR ? value / r2 : 0;
-        values[0] += value;
-        for (int axis = 0; axis < 3; axis++)
-            values[1 + axis] += slope * way[axis];
-    }
-}
 
 static void store(void *context, size_t first, size_t last)
 {
@@ -221,7 +195,7 @@ static void store(void *context, size_t first, size_t last)
         wavefunction_place(&s->points, (int64_t)i, place);
         const bool is_far = far_away_values(&task->charges.far_away, place, values);
         if (!is_far)
-            add_nuclei(&task->wavefunction->arrays, s->run, i, values);
+            esp_run_add_nuclei(s->run, (int64_t)i, task->wavefunction->arrays.charges, place, values);
         for (size_t v = 0; v < task->values; v++) {
             const double electrons = is_far ? 0 : esp_run_value(s->run, (int)v, (int64_t)i),
                          value = (v == 0 ? task->unit : task->field_unit) * (values[v] + electrons);
@@ -331,7 +305,8 @@ const method method_esp = {
     .finish = finish,
     .terms = terms,
     .terms_at = terms_at,
-    .error_scale = "the value and the root of the sum of squares of what nuclei and pairs of primitives add",
+    .error_scale = "the value and the root of the sum of squares of what nuclei and pairs of primitives add, a nucleus "
+                   "with those that are multipoles there",
     .limits = limits,
     .point = wavefunction_point_number,
     .value = wavefunction_value_at,

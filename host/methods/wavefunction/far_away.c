@@ -3,89 +3,83 @@
 #include <math.h>
 #include <string.h>
 
-enum { ORDER = FAR_POWERS - 1 };
-static const double most_left_out = 1e-9, safety = 4;
-
-far_away far_away_begin(const ley_wavefunction *w)
+static double factorial(int n)
 {
-    far_away made = {.extent = 0};
-    for (int64_t i = 0; i < w->arrays.nuclei; i++)
-        for (int axis = 0; axis < 3; axis++)
-            made.centre[axis] += w->arrays.positions_bohr[3 * i + axis] / (double)w->arrays.nuclei;
-    return made;
+    return tgamma(n + 1.0);
 }
 
-static void add_nucleus(double charge, const double way[3], far_moments to)
+/* An order l of what is delta from the centre, from a derivative of order k: no more than
+ * |a| l! delta^(l - k)/(l - k)! / R^(l + 1), as derivatives of 1/r along any k directions are no
+ * more than k!/r^(k + 1). With a ratio q of delta and R, all orders from l on are (1 - q)^-(k + 1)
+ * times that at most. */
+static double bound_of(int k, double delta, double beyond)
 {
-    double x[3][FAR_POWERS];
+    const double part = k <= FAR_ORDER
+                            ? factorial(FAR_ORDER + 1) / factorial(FAR_ORDER + 1 - k) * pow(delta, FAR_ORDER + 1 - k)
+                            : factorial(k) / pow(beyond, k - FAR_ORDER - 1);
+    return part * pow(1 - delta / (delta + beyond), -(k + 1));
+}
+
+void far_away_add(far_away *to, const double centre[3], const double *part, int edge, int order, double beyond)
+{
+    double powers[3][FAR_POWERS], r2 = 0; /* x^n/n! */
+    for (int axis = 0; axis < 3; axis++) {
+        const double way = centre[axis] - to->centre[axis];
+        r2 += way * way;
+        for (int n = 0; n < FAR_POWERS; n++)
+            powers[axis][n] = n == 0 ? 1 : powers[axis][n - 1] * way / n;
+    }
+    const double delta = sqrt(r2);
+    to->beyond = fmax(to->beyond, delta + beyond);
+    for (int t = 0; t <= order; t++)
+        for (int u = 0; t + u <= order; u++)
+            for (int v = 0; t + u + v <= order; v++) {
+                const double a = part[(t * edge + u) * edge + v];
+                if (a == 0)
+                    continue;
+                to->left_out += fabs(a) * bound_of(t + u + v, delta, beyond);
+                for (int i = t; i < FAR_POWERS; i++)
+                    for (int j = u; i + j < FAR_POWERS; j++)
+                        for (int k = v; i + j + k < FAR_POWERS; k++)
+                            to->moments[i][j][k] += a * powers[0][i - t] * powers[1][j - u] * powers[2][k - v];
+            }
+}
+
+/* So far away that a bound of many orders is no larger than need be. */
+void far_away_join(far_away *to, const far_away *part)
+{
+    double r2 = 0;
     for (int axis = 0; axis < 3; axis++)
-        for (int i = 0; i < FAR_POWERS; i++)
-            x[axis][i] = i == 0 ? 1 : x[axis][i - 1] * way[axis];
-    for (int i = 0; i <= ORDER; i++)
-        for (int j = 0; i + j <= ORDER; j++)
-            for (int k = 0; i + j + k <= ORDER; k++)
-                to[i][j][k] += charge * x[0][i] * x[1][j] * x[2][k];
+        r2 += pow(part->centre[axis] - to->centre[axis], 2);
+    const double beyond = fmax(part->beyond, 3 * sqrt(r2));
+    far_away_add(to, part->centre, &part->moments[0][0][0], FAR_POWERS, FAR_ORDER, beyond);
+    to->left_out += part->left_out * pow(1 + sqrt(r2) / beyond, FAR_ORDER + 2);
+}
+
+void far_away_finish(far_away *made, double most)
+{
+    const double least = fmax(made->beyond, 1), left_out = made->left_out * fmax(1, (FAR_ORDER + 2) / least);
+    made->reach = fmax(least, pow(left_out / most, 1.0 / (FAR_ORDER + 2)));
 }
 
 /* Derivatives of 1/R by x, y and z: McMurchie and Davidson's recurrence, from those by R^2. */
-typedef double derivatives[ORDER + 2][ORDER + 2][ORDER + 2];
+enum { MOST = FAR_ORDER + 1 };
+typedef double derivatives[MOST + 1][MOST + 1][MOST + 1];
 
 static void derive(const double way[3], double r2, derivatives d)
 {
-    enum { N = ORDER + 1 };
-    double start[N + 1] = {1 / sqrt(r2)};
-    for (int n = 1; n <= N; n++)
+    double start[MOST + 1] = {1 / sqrt(r2)};
+    for (int n = 1; n <= MOST; n++)
         start[n] = -start[n - 1] * (2 * n - 1) / r2;
     memset(d, 0, sizeof(derivatives));
-    for (int n = N; n >= 0; n--) /* d holds those of n + 1, and then of n: higher powers first */
-        for (int t = N - n; t >= 0; t--)
-            for (int u = N - n - t; u >= 0; u--)
-                for (int v = N - n - t - u; v >= 0; v--)
+    for (int n = MOST; n >= 0; n--) /* d holds those of n + 1, and then of n: higher powers first */
+        for (int t = MOST - n; t >= 0; t--)
+            for (int u = MOST - n - t; u >= 0; u--)
+                for (int v = MOST - n - t - u; v >= 0; v--)
                     d[t][u][v] = t > 0   ? (t > 1 ? (t - 1) * d[t - 2][u][v] : 0) + way[0] * d[t - 1][u][v]
                                  : u > 0 ? (u > 1 ? (u - 1) * d[t][u - 2][v] : 0) + way[1] * d[t][u - 1][v]
                                  : v > 0 ? (v > 1 ? (v - 1) * d[t][u][v - 2] : 0) + way[2] * d[t][u][v - 1]
                                          : start[n];
-}
-
-/* What moments of an order add to the potential at a distance of 1, in any of many directions, at
- * most. */
-static double most_of(far_moments m, int order)
-{
-    enum { DIRECTIONS = 200 };
-    double most = 0;
-    for (int n = 0; n < DIRECTIONS; n++) {
-        const double z = 1 - (2 * n + 1.0) / DIRECTIONS, r = sqrt(1 - z * z), phi = 2.399963 * n,
-                     way[3] = {r * cos(phi), r * sin(phi), z};
-        derivatives d;
-        double sum = 0;
-        derive(way, 1, d);
-        for (int i = 0; i <= order; i++)
-            for (int j = 0; i + j <= order; j++) {
-                const int k = order - i - j;
-                sum += m[i][j][k] * d[i][j][k] / (factorial_of(i) * factorial_of(j) * factorial_of(k));
-            }
-        most = fmax(most, fabs(sum));
-    }
-    return most;
-}
-
-/* Each order is less than the one before by the extent over the distance. Those that are left out
- * are judged by three orders, as one of them may happen to be small, or nothing by symmetry. */
-void far_away_finish(const ley_wavefunction *w, far_away *made)
-{
-    for (int64_t i = 0; i < w->arrays.nuclei; i++) {
-        double way[3], r2 = 0;
-        for (int axis = 0; axis < 3; axis++) {
-            way[axis] = w->arrays.positions_bohr[3 * i + axis] - made->centre[axis];
-            r2 += way[axis] * way[axis];
-        }
-        made->extent = fmax(made->extent, sqrt(r2));
-        add_nucleus(w->arrays.charges[i], way, made->moments);
-    }
-    double next = 0;
-    for (int order = ORDER - 2; order <= ORDER; order++)
-        next = fmax(next, safety * most_of(made->moments, order) * pow(fmax(made->extent, 1), ORDER + 1 - order));
-    made->reach = fmax(fmax(made->beyond, 2 * made->extent) + 1, pow(next / most_left_out, 1.0 / (ORDER + 2)));
 }
 
 bool far_away_values(const far_away *from, const double point[3], double values[4])
@@ -100,15 +94,75 @@ bool far_away_values(const far_away *from, const double point[3], double values[
         return false;
     derive(way, r2, d);
     memset(values, 0, 4 * sizeof *values);
-    for (int i = 0; i <= ORDER; i++)
-        for (int j = 0; i + j <= ORDER; j++)
-            for (int k = 0; i + j + k <= ORDER; k++) {
-                const double factor = ((i + j + k) % 2 == 0 ? 1 : -1) * from->moments[i][j][k] /
-                                      (factorial_of(i) * factorial_of(j) * factorial_of(k));
+    for (int i = 0; i <= FAR_ORDER; i++)
+        for (int j = 0; i + j <= FAR_ORDER; j++)
+            for (int k = 0; i + j + k <= FAR_ORDER; k++) {
+                const double factor = ((i + j + k) % 2 == 0 ? 1 : -1) * from->moments[i][j][k];
                 values[0] += factor * d[i][j][k];
                 values[1] -= factor * d[i + 1][j][k];
                 values[2] -= factor * d[i][j + 1][k];
                 values[3] -= factor * d[i][j][k + 1];
             }
     return true;
+}
+
+/* ---- Polynomials ----------------------------------------------------------------------------- */
+
+/* Of x^i y^j z^(n - i - j). */
+typedef double solid[FAR_POWERS][FAR_POWERS];
+
+/* d/dx, d/dy or d/dz of h R^-(2n + 1), of degree n: (R^2 h' - (2n + 1) x h) R^-(2n + 3). */
+static void derive_solid(int n, int axis, solid h, solid made)
+{
+    memset(made, 0, sizeof(solid));
+    for (int i = 0; i <= n; i++)
+        for (int j = 0; i + j <= n; j++) {
+            const int power[3] = {i, j, n - i - j}, x = axis == 0, y = axis == 1;
+            const double slope = power[axis] * h[i][j];
+            made[i + x][j + y] -= (2 * n + 1) * h[i][j];
+            for (int square = 0; square < 3 && slope != 0; square++)
+                made[i - x + 2 * (square == 0)][j - y + 2 * (square == 1)] += slope;
+        }
+}
+
+/* All orders of z after one of y after one of x. */
+static void add_orders(const far_away *from, solid of[3], int t, int u, int v, double sums[])
+{
+    const int n = t + u + v;
+    double factor = from->moments[t][u][v] / from->reach;
+    for (int k = 1; k <= n; k++)
+        factor *= -1 / (from->reach * (k - 0.5));
+    double *to = sums + n * (n + 1) * (n + 2) / 6;
+    for (int i = 0; i <= n; i++)
+        for (int j = 0; i + j <= n; j++)
+            *to++ += factor * of[2][i][j];
+}
+
+void far_away_coefficients(const far_away *from, float coefficients[FAR_COEFFICIENTS])
+{
+    double sums[FAR_COEFFICIENTS] = {0};
+    solid of[3] = {{{1}}}, next; /* t times along x, then u times along y, then v times along z */
+    for (int t = 0; t <= FAR_ORDER; t++) {
+        memcpy(of[1], of[0], sizeof next);
+        for (int u = 0; t + u <= FAR_ORDER; u++) {
+            memcpy(of[2], of[1], sizeof next);
+            for (int v = 0; t + u + v <= FAR_ORDER; v++) {
+                add_orders(from, of, t, u, v, sums);
+                if (t + u + v < FAR_ORDER) {
+                    derive_solid(t + u + v, 2, of[2], next);
+                    memcpy(of[2], next, sizeof next);
+                }
+            }
+            if (t + u < FAR_ORDER) {
+                derive_solid(t + u, 1, of[1], next);
+                memcpy(of[1], next, sizeof next);
+            }
+        }
+        if (t < FAR_ORDER) {
+            derive_solid(t, 0, of[0], next);
+            memcpy(of[0], next, sizeof next);
+        }
+    }
+    for (int k = 0; k < FAR_COEFFICIENTS; k++)
+        coefficients[k] = (float)sums[k];
 }

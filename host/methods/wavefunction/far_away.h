@@ -1,37 +1,44 @@
-/* A molecule from far away: its multipoles, of the nuclei and the electrons together, about the
- * centre of the nuclei. */
+/* Charges from far away: their multipoles, of an atom's nucleus and electrons together, or of a
+ * whole molecule. Around a centre C
+ *
+ *     V(r) = sum over i + j + k <= FAR_ORDER of a_ijk d^ijk/dC 1/|r - C|
+ *
+ * where a_ijk is the integral of the charge times x^i y^j z^k / (i! j! k!) but for a part that no
+ * potential depends on. */
 #ifndef LEY_WAVEFUNCTION_FAR_AWAY_H
 #define LEY_WAVEFUNCTION_FAR_AWAY_H
 
-#include "source/wavefunction.h"
+#include <stdbool.h>
 
-enum { FAR_POWERS = 9 /* up to x^8 */ };
+enum { FAR_ORDER = 8, FAR_POWERS = FAR_ORDER + 1 };
 
 typedef double far_moments[FAR_POWERS][FAR_POWERS][FAR_POWERS];
 
-/* Integrals of the charge times x^i y^j z^k about a centre, i + j + k < FAR_POWERS; how far from
- * there its parts have their own centres; and from where on they are multipoles, in bohr. */
 typedef struct far_away {
-    double centre[3], extent, beyond;
+    double centre[3], beyond; /* bohr; from `beyond` on its parts are multipoles */
+    double left_out; /* at R from the centre orders that are left out are no more than this / R^(FAR_ORDER + 2) */
+    double reach;    /* from where on the moments alone are right */
     far_moments moments;
-    double reach; /* from where on the moments alone are right: by 1e-9 hartree/e */
 } far_away;
 
-static inline double factorial_of(int n)
-{
-    double made = 1;
-    for (int i = 2; i <= n; i++)
-        made *= i;
-    return made;
-}
+/* Adds what has the coefficients a_ijk = part[(i edge + j) edge + k], i + j + k <= order, around a
+ * centre from which on it is right from `beyond` bohr on. */
+void far_away_add(far_away *to, const double centre[3], const double *part, int edge, int order, double beyond);
 
-/* About the centre of the nuclei, without moments. */
-far_away far_away_begin(const ley_wavefunction *wavefunction);
+/* Adds another one's moments. */
+void far_away_join(far_away *to, const far_away *part);
 
-/* Adds the nuclei; then `reach` is known. */
-void far_away_finish(const ley_wavefunction *wavefunction, far_away *made);
+/* From where on the potential is off by less than `most`, hartree/e, and the field by less than
+ * that over a bohr: `reach`, 1 at least. */
+void far_away_finish(far_away *made, double most);
 
 /* The potential and the field at a point, hartree/e and hartree/(e bohr); false: it is nearer. */
 bool far_away_values(const far_away *from, const double point_bohr[3], double values[4]);
+
+/* The potential at (x, y, z) = (r - C)/reach, with q = x^2 + y^2 + z^2, is the sum over n of
+ * (2n - 1)!!/2^n q^-(n + 1/2) times a polynomial of terms of degree n alone: their coefficients, n
+ * first, then i and j of x^i y^j z^(n - i - j). */
+enum { FAR_COEFFICIENTS = FAR_POWERS * (FAR_POWERS + 1) * (FAR_POWERS + 2) / 6 };
+void far_away_coefficients(const far_away *from, float coefficients[FAR_COEFFICIENTS]);
 
 #endif

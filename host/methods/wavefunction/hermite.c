@@ -11,10 +11,11 @@
 
 enum { POWERS = LEY_MOST_MOMENTUM + 1, MOST_COEFFICIENTS = (POWERS + 0) * (POWERS + 1) * (POWERS + 2) / 6 };
 
-/* Pairs of a class are made in so many blocks, whoever makes them, so that sums have one order. And
- * the square of sqrt(p) |r - P| from which on a pair is a multipole, whatever L is. */
-enum { BLOCKS = 64 };
-static const double multipole_t = 60;
+/* A pair is a multipole from the square of sqrt(p) |r - P| on where this, in hartree/e, is left of
+ * its Gaussian; so much farther for each degree of its polynomials. And what multipoles are off by,
+ * in hartree/e: those of a cluster, and those of the molecule. */
+static const double least_of_band[HERMITE_BANDS - 1] = {6, 1.2}; /* p in bohr^-2 */
+static const double gaussian_left = 1e-9, more_t = 2.5, most_of_part = 1e-7, most_of_molecule = 1e-9;
 
 /* Of a Gaussian this share of the exponent bounds the polynomial in front. */
 static const double bounding_share = 0.1;
@@ -34,10 +35,10 @@ typedef struct making {
     double *orbitals; /* [e->coefficients][used_count] */
     double *squares;  /* [e->coefficients]: the density between a monomial and itself, or a bound of it */
     double *sizes;    /* [e->count]: bounds of what is in front of a Gaussian of a smaller exponent */
-    pair_of *pairs[HERMITE_CLASSES];
+    int32_t *nuclei;  /* [e->count]: each Gaussian's */
+    pair_of *pairs[HERMITE_MULTIPOLES];
     hermite_charges *made;
-    int l;           /* the class at hand */
-    far_away *parts; /* [BLOCKS]: of pairs that are made together */
+    far_away *parts; /* [made->clusters] */
 } making;
 
 static void fill_orbitals(void *context, size_t first, size_t last)
@@ -110,7 +111,18 @@ static double quick_bound(const making *m, int32_t i, int32_t j)
            (m->wish->has_field ? fmax(1, sqrt(p)) : 1);
 }
 
-/* Visits pairs that are not left out at first sight; counts them by their class. */
+/* The one of the steeper Gaussian; of equally steep ones now this one's, now that one's. */
+static int32_t cluster_of(const making *m, int32_t i, int32_t j)
+{
+    const double a = m->e->gaussians[i].exponent, b = m->e->gaussians[j].exponent;
+    int band = 0;
+    while (band < HERMITE_BANDS - 1 && a + b < least_of_band[band])
+        band++;
+    return HERMITE_BANDS * m->nuclei[a > b || (a == b && (i + j) % 2 == 0) ? i : j] + band;
+}
+
+/* Visits pairs that are not left out at first sight: counts them by their class and cluster, or
+ * puts each behind others of these. */
 static double list_pairs(making *m, double each)
 {
     double left_out = 0;
@@ -123,11 +135,27 @@ static double list_pairs(making *m, double each)
                 left_out += bound;
                 continue;
             }
+            int32_t *at = &c->first[cluster_of(m, i, j) + 1];
             if (pairs != NULL)
-                pairs[c->count] = (pair_of){.a = i, .b = j};
-            c->count++;
+                pairs[*at] = (pair_of){.a = i, .b = j};
+            *at += 1;
         }
     return left_out;
+}
+
+/* From counts to where each cluster's pairs begin, one place farther back: while pairs are put
+ * there, these become where they end. */
+static void begin_lists(making *m)
+{
+    for (int l = 0; l < HERMITE_MULTIPOLES; l++) {
+        hermite_class *c = &m->made->classes[l];
+        c->count = 0;
+        for (int32_t k = 1; k <= m->made->clusters; k++) {
+            const int32_t n = c->first[k];
+            c->first[k] = (int32_t)c->count;
+            c->count += n;
+        }
+    }
 }
 
 /* E_t of x_a^i x_b^j, in units in which the product's exponent is 1. */
@@ -246,57 +274,37 @@ static double add_derivative(int t, int u, int v, double h, double *to)
     const int powers[3] = {t, u, v};
     double bound = fabs(h) / (t + u + v + 1);
     for (int axis = 0; axis < 3; axis++)
-        bound *= powers[axis] == 0 ? 1 : 1.09 * sqrt(ldexp(factorial_of(powers[axis]), powers[axis]));
+        bound *= powers[axis] == 0 ? 1 : 1.09 * sqrt(ldexp(tgamma(powers[axis] + 1.0), powers[axis]));
     return bound;
 }
 
-/* Moments of exp(-p (x - P)^2) derived t times by sqrt(p) P, about a centre so far from P:
- * i!/(i - t)! p^(-t/2) times the mean of x^(i - t) over a normal distribution. */
-typedef double axis_moments[FAR_POWERS][FAR_POWERS]; /* [i][t] */
-
-static void fill_moments(double way, double p, axis_moments made)
+static void put_place(const double centre[3], float *place)
 {
-    const double root = sqrt(p);
-    double means[FAR_POWERS] = {1, way};
-    for (int i = 2; i < FAR_POWERS; i++)
-        means[i] = way * means[i - 1] + (i - 1) / (2 * p) * means[i - 2];
-    for (int i = 0; i < FAR_POWERS; i++) {
-        double factor = 1;
-        for (int t = 0; t <= i; t++, factor *= (i + 1 - t) / root)
-            made[i][t] = factor * means[i - t];
-    }
-}
-
-/* What a pair adds to the moments of the molecule, from the coefficients of derivatives of F_0. */
-static void add_moments(const product *p, hermites h, far_away *to)
-{
-    axis_moments m[3];
-    double r2 = 0;
     for (int axis = 0; axis < 3; axis++) {
-        const double way = p->centre[axis] - to->centre[axis];
-        r2 += way * way;
-        fill_moments(way, p->p, m[axis]);
+        place[axis] = (float)centre[axis];
+        place[4 + axis] = (float)(centre[axis] - (double)place[axis]);
     }
-    to->extent = fmax(to->extent, sqrt(r2));
-    to->beyond = fmax(to->beyond, sqrt(r2) + sqrt(multipole_t / p->p));
-    for (int t = 0; t <= p->l && t < FAR_POWERS; t++)
-        for (int u = 0; t + u <= p->l && t + u < FAR_POWERS; u++)
-            for (int v = 0; t + u + v <= p->l && t + u + v < FAR_POWERS; v++)
-                for (int i = t; i < FAR_POWERS && h[t][u][v] != 0; i++)
-                    for (int j = u; i + j < FAR_POWERS; j++)
-                        for (int k = v; i + j + k < FAR_POWERS; k++)
-                            to->moments[i][j][k] += h[t][u][v] / sqrt(p->p) * m[0][i][t] * m[1][j][u] * m[2][k][v];
 }
 
-static void make_pair(const making *m, size_t i, far_away *moments)
+/* h becomes derivatives by P. */
+static void add_moments(const product *p, hermites h, double bound, far_away *to)
 {
-    const hermite_class *c = &m->made->classes[m->l];
-    const int size = hermite_size(m->l);
-    const product p = product_of(m, &m->pairs[m->l][i]);
+    const double t = fmax(log(bound / gaussian_left), 1) + more_t * p->l, root = sqrt(p->p);
+    for (int i = 0; i <= p->l; i++)
+        for (int j = 0; i + j <= p->l; j++)
+            for (int k = 0; i + j + k <= p->l; k++)
+                h[i][j][k] *= pow(root, -(i + j + k + 1));
+    far_away_add(to, p->centre, &h[0][0][0], 2 * POWERS, p->l, sqrt(t) / root);
+}
+
+static void make_pair(const making *m, int l, size_t i, far_away *moments)
+{
+    const hermite_class *c = &m->made->classes[l];
+    const int size = hermite_size(l);
+    const product p = product_of(m, &m->pairs[l][i]);
     double exact[(2 * POWERS + 2) * (2 * POWERS + 1) * 2 * POWERS * (2 * POWERS - 1) / 24] = {0}, bound = 0;
     hermites h;
     fill_hermites(m, &p, h);
-    add_moments(&p, h, moments);
     for (int t = 0; t <= p.l; t++)
         for (int u = 0; t + u <= p.l; u++)
             for (int v = 0; t + u + v <= p.l; v++) {
@@ -306,38 +314,61 @@ static void make_pair(const making *m, size_t i, far_away *moments)
                 if (value != 0)
                     bound += steeper * add_derivative(t, u, v, value, exact);
             }
-    m->pairs[m->l][i].bound = bound;
+    m->pairs[l][i].bound = bound;
+    add_moments(&p, h, bound, moments);
     for (int k = 0; k < size; k++)
         c->coefficients[i * (size_t)size + (size_t)k] = (float)exact[k];
     float *place = c->places + HERMITE_PLACE * i;
-    for (int axis = 0; axis < 3; axis++) {
-        place[axis] = (float)p.centre[axis];
-        place[4 + axis] = (float)(p.centre[axis] - (double)place[axis]);
-    }
+    put_place(p.centre, place);
     place[3] = (float)sqrt(p.p);
 }
 
+/* Pairs of one cluster after the other, and its multipoles. */
 static void make_pairs(void *context, size_t first, size_t last)
 {
     const making *m = context;
-    const size_t n = (size_t)m->made->classes[m->l].count;
-    for (size_t block = first; block < last; block++)
-        for (size_t i = parallel_first(n, BLOCKS, block), end = parallel_first(n, BLOCKS, block + 1);
-             i < end && !cancel_is_asked(m->wish->cancelled); i++)
-            make_pair(m, i, &m->parts[block]);
+    hermite_class *multipoles = &m->made->classes[HERMITE_MULTIPOLES];
+    for (size_t k = first; k < last; k++) {
+        for (int l = 0; l < HERMITE_MULTIPOLES; l++) {
+            const hermite_class *c = &m->made->classes[l];
+            for (int32_t i = c->first[k]; i < c->first[k + 1] && !cancel_is_asked(m->wish->cancelled); i++)
+                make_pair(m, l, (size_t)i, &m->parts[k]);
+        }
+        float *reach = m->made->reaches + HERMITE_PLACE * k;
+        far_away_finish(&m->parts[k], most_of_part);
+        float *coefficients = multipoles->coefficients + FAR_COEFFICIENTS * k;
+        far_away_coefficients(&m->parts[k], coefficients);
+        memset(coefficients, 0, 4 * sizeof *coefficients);
+        memcpy(m->made->poles + 4 * k,
+               (const double[4]){m->parts[k].moments[0][0][0], m->parts[k].moments[1][0][0],
+                                 m->parts[k].moments[0][1][0], m->parts[k].moments[0][0][1]},
+               4 * sizeof(double));
+        put_place(m->parts[k].centre, reach);
+        reach[3] = (float)m->parts[k].reach;
+        reach[7] = (float)(sqrt(3) * m->parts[k].reach);
+        memcpy(multipoles->places + HERMITE_PLACE * k, reach, HERMITE_PLACE * sizeof *reach);
+        multipoles->places[HERMITE_PLACE * k + 3] = (float)(1 / m->parts[k].reach);
+    }
 }
 
-static void add_parts(const making *m)
+/* A nucleus is of the cluster of its steepest pairs. */
+static void begin_clusters(const making *m)
 {
-    far_away *to = &m->made->far_away;
-    for (int block = 0; block < BLOCKS; block++) {
-        const far_away *part = &m->parts[block];
-        to->extent = fmax(to->extent, part->extent);
-        to->beyond = fmax(to->beyond, part->beyond);
-        for (size_t k = 0; k < sizeof to->moments / sizeof(double); k++)
-            ((double *)to->moments)[k] += ((const double *)part->moments)[k];
+    const ley_wavefunction *w = m->e->wavefunction;
+    far_away *all = &m->made->far_away;
+    for (int32_t k = 0; k < m->made->clusters; k++) {
+        const double bare = 1; /* bohr: from there on a nucleus may be taken for a multipole */
+        const int64_t nucleus = k / HERMITE_BANDS;
+        far_away *part = &m->parts[k];
+        memcpy(part->centre, w->arrays.positions_bohr + 3 * nucleus, sizeof part->centre);
+        if (k % HERMITE_BANDS == 0)
+            far_away_add(part, part->centre, &w->arrays.charges[nucleus], 1, 0, bare);
+        for (int axis = 0; axis < 3; axis++)
+            all->centre[axis] += part->centre[axis] / m->made->clusters;
     }
-    far_away_finish(m->e->wavefunction, to);
+    for (const basis_shell *s = w->shells; s < w->shells + w->arrays.shells; s++)
+        for (int64_t p = 0; p < s->primitives; p++)
+            m->nuclei[m->e->gaussian_of[s->first_primitive + p]] = s->atom;
 }
 
 /* ---- What is left out ------------------------------------------------------------------------ */
@@ -353,12 +384,12 @@ static ley_status find_cut(const making *m, double most, double *cut, double *le
 {
     size_t n = 0, at = 0;
     *cut = 0;
-    for (int l = 0; l < HERMITE_CLASSES; l++)
+    for (int l = 0; l < HERMITE_MULTIPOLES; l++)
         n += (size_t)m->made->classes[l].count;
     double *bounds = malloc((n + 1) * sizeof *bounds);
     if (bounds == NULL)
         return ley_fail_memory(error, n * sizeof *bounds, "the electrons");
-    for (int l = 0; l < HERMITE_CLASSES; l++)
+    for (int l = 0; l < HERMITE_MULTIPOLES; l++)
         for (int64_t i = 0; i < m->made->classes[l].count; i++)
             bounds[at++] = m->pairs[l][i].bound;
     qsort(bounds, n, sizeof *bounds, ascending);
@@ -374,13 +405,16 @@ static void keep_above(const making *m, int l, double cut)
 {
     hermite_class *c = &m->made->classes[l];
     const size_t size = (size_t)hermite_size(l);
-    int64_t kept = 0;
-    for (int64_t i = 0; i < c->count; i++) {
-        if (m->pairs[l][i].bound <= cut)
-            continue;
-        memmove(c->places + HERMITE_PLACE * kept, c->places + HERMITE_PLACE * i, HERMITE_PLACE * sizeof(float));
-        memmove(c->coefficients + size * (size_t)kept, c->coefficients + size * (size_t)i, size * sizeof(float));
-        kept++;
+    int32_t kept = 0, i = 0;
+    for (int32_t cluster = 1; cluster <= m->made->clusters; cluster++) {
+        for (; i < c->first[cluster]; i++) {
+            if (m->pairs[l][i].bound <= cut)
+                continue;
+            memmove(c->places + HERMITE_PLACE * kept, c->places + HERMITE_PLACE * i, HERMITE_PLACE * sizeof(float));
+            memmove(c->coefficients + size * (size_t)kept, c->coefficients + size * (size_t)i, size * sizeof(float));
+            kept++;
+        }
+        c->first[cluster] = kept;
     }
     c->count = kept;
 }
@@ -389,20 +423,31 @@ static void keep_above(const making *m, int l, double cut)
 
 static ley_status allocate(making *m, double each, ley_error *error)
 {
+    hermite_class *const classes = m->made->classes;
+    const size_t clusters = (size_t)m->made->clusters;
     double bytes = 0;
+    for (int l = 0; l < HERMITE_CLASSES; l++) {
+        classes[l].first = calloc(clusters + 1, sizeof *classes[l].first);
+        if (classes[l].first == NULL)
+            return ley_fail_memory(error, clusters * sizeof *classes[l].first, "the electrons");
+    }
     list_pairs(m, each);
+    begin_lists(m);
+    for (int32_t k = 0; k < m->made->clusters; k++)
+        classes[HERMITE_MULTIPOLES].first[k + 1] = k + 1;
+    classes[HERMITE_MULTIPOLES].count = m->made->clusters;
     for (int l = 0; l < HERMITE_CLASSES; l++)
-        bytes += (double)m->made->classes[l].count *
-                 (sizeof(pair_of) + (HERMITE_PLACE + (double)hermite_size(l)) * sizeof(float));
+        bytes +=
+            (double)classes[l].count * (sizeof(pair_of) + (HERMITE_PLACE + (double)hermite_size(l)) * sizeof(float));
     const ley_status status = memory_check_one("the electrons", bytes, "fewer functions", error);
     for (int l = 0; l < HERMITE_CLASSES && status == LEY_OK; l++) {
-        hermite_class *c = &m->made->classes[l];
+        hermite_class *c = &classes[l];
         const size_t n = (size_t)c->count + 1;
-        m->pairs[l] = calloc(n, sizeof *m->pairs[l]);
+        if (l < HERMITE_MULTIPOLES)
+            m->pairs[l] = calloc(n, sizeof *m->pairs[l]);
         c->places = calloc(n, HERMITE_PLACE * sizeof *c->places);
         c->coefficients = malloc(n * (size_t)hermite_size(l) * sizeof *c->coefficients);
-        c->count = 0;
-        if (m->pairs[l] == NULL || c->places == NULL || c->coefficients == NULL)
+        if ((l < HERMITE_MULTIPOLES && m->pairs[l] == NULL) || c->places == NULL || c->coefficients == NULL)
             return ley_fail_memory(error, (size_t)bytes, "the electrons");
     }
     return status;
@@ -412,21 +457,23 @@ static ley_status make_charges(making *m, double most, ley_error *error)
 {
     const double pairs = 0.5 * m->e->count * (m->e->count + 1.0), each = 0.5 * most / pairs;
     double cut;
+    if (pairs > INT32_MAX)
+        return ley_fail(error, LEY_ERROR_USAGE, "%.3g pairs of Gaussians are more than can be numbered", pairs);
+    begin_clusters(m);
     parallel_ranges((size_t)m->used_count, fill_orbitals, m);
     parallel_ranges((size_t)m->e->count, bound_gaussians, m);
     ley_status status = allocate(m, each, error);
     if (status != LEY_OK)
         return status;
     m->made->left_out = list_pairs(m, each);
-    for (int block = 0; block < BLOCKS; block++)
-        m->parts[block] = m->made->far_away;
-    for (m->l = 0; m->l < HERMITE_CLASSES; m->l++)
-        parallel_ranges(BLOCKS, make_pairs, m);
-    add_parts(m);
+    parallel_ranges((size_t)m->made->clusters, make_pairs, m);
+    for (int32_t k = 0; k < m->made->clusters; k++)
+        far_away_join(&m->made->far_away, &m->parts[k]);
+    far_away_finish(&m->made->far_away, most_of_molecule);
     if (cancel_is_asked(m->wish->cancelled))
         return ley_fail(error, LEY_CANCELLED, "cancelled");
     status = find_cut(m, most, &cut, &m->made->left_out, error);
-    for (int l = 0; l < HERMITE_CLASSES && status == LEY_OK; l++)
+    for (int l = 0; l < HERMITE_MULTIPOLES && status == LEY_OK; l++)
         keep_above(m, l, cut);
     return status;
 }
@@ -436,7 +483,7 @@ ley_status hermite_create(const expansion *e, const hermite_wish *wish, hermite_
     const int64_t n = e->wavefunction->arrays.orbitals;
     const size_t coefficients = (size_t)e->coefficients;
     making m = {.e = e, .wish = wish, .made = made};
-    *made = (hermite_charges){.far_away = far_away_begin(e->wavefunction)};
+    *made = (hermite_charges){.clusters = HERMITE_BANDS * (int32_t)e->wavefunction->arrays.nuclei};
     m.used = calloc((size_t)n, sizeof *m.used);
     for (int64_t i = 0; i < n && m.used != NULL; i++)
         if (wish->weights[i] != 0)
@@ -447,17 +494,22 @@ ley_status hermite_create(const expansion *e, const hermite_wish *wish, hermite_
         m.orbitals = malloc((size_t)bytes);
         m.squares = calloc(coefficients, sizeof *m.squares);
         m.sizes = calloc((size_t)e->count, sizeof *m.sizes);
-        m.parts = calloc(BLOCKS, sizeof *m.parts);
-        status = m.used == NULL || m.orbitals == NULL || m.squares == NULL || m.sizes == NULL || m.parts == NULL
+        m.nuclei = calloc((size_t)e->count, sizeof *m.nuclei);
+        m.parts = calloc((size_t)made->clusters, sizeof *m.parts);
+        made->reaches = calloc((size_t)made->clusters, HERMITE_PLACE * sizeof *made->reaches);
+        made->poles = calloc((size_t)made->clusters, 4 * sizeof *made->poles);
+        status = m.used == NULL || m.orbitals == NULL || m.squares == NULL || m.sizes == NULL || m.nuclei == NULL ||
+                         m.parts == NULL || made->reaches == NULL || made->poles == NULL
                      ? ley_fail_memory(error, (size_t)bytes, "the density matrix")
                      : make_charges(&m, wish->most_left_out, error);
     }
-    for (int l = 0; l < HERMITE_CLASSES; l++)
+    for (int l = 0; l < HERMITE_MULTIPOLES; l++)
         free(m.pairs[l]);
     free(m.used);
     free(m.orbitals);
     free(m.squares);
     free(m.sizes);
+    free(m.nuclei);
     free(m.parts);
     if (status != LEY_OK)
         hermite_destroy(made);
@@ -467,8 +519,11 @@ ley_status hermite_create(const expansion *e, const hermite_wish *wish, hermite_
 void hermite_destroy(hermite_charges *charges)
 {
     for (int l = 0; l < HERMITE_CLASSES; l++) {
+        free(charges->classes[l].first);
         free(charges->classes[l].places);
         free(charges->classes[l].coefficients);
     }
+    free(charges->reaches);
+    free(charges->poles);
     *charges = (hermite_charges){.left_out = 0};
 }
