@@ -115,6 +115,22 @@ double support_uniform(unsigned *state)
     return rand_r(state) / (RAND_MAX + 1.0);
 }
 
+double *support_points_near(const ley_atoms *atoms, size_t n, size_t upon, double least_A, double most_A, unsigned seed)
+{
+    double *point_A = calloc(3 * n, sizeof(double));
+    assert_non_null(point_A);
+    for (size_t i = 0; i < n; i++) {
+        const double *atom_A = ley_atoms_positions_A(atoms) + 3 * ((size_t)rand_r(&seed) % ley_atoms_count(atoms));
+        const double z = 2 * support_uniform(&seed) - 1, angle = 6.283185307179586 * support_uniform(&seed),
+                     across = sqrt(1 - z * z);
+        const double towards[3] = {across * cos(angle), across * sin(angle), z};
+        const double distance_A = i < n - upon ? least_A * pow(most_A / least_A, support_uniform(&seed)) : 0;
+        for (size_t axis = 0; axis < 3; axis++)
+            point_A[3 * i + axis] = atom_A[axis] + distance_A * towards[axis];
+    }
+    return point_A;
+}
+
 static const int salt[8][3] = {{0, 0, 0}, {2, 2, 0}, {2, 0, 2}, {0, 2, 2}, {2, 0, 0}, {0, 2, 0}, {0, 0, 2}, {2, 2, 2}};
 static const int blende[8][3] = {{0, 0, 0}, {2, 2, 0}, {2, 0, 2}, {0, 2, 2},
                                  {1, 1, 1}, {3, 3, 1}, {3, 1, 3}, {1, 3, 3}};

@@ -79,6 +79,11 @@ ley_atoms *support_atoms(size_t n, double low_A, double high_A, unsigned seed);
  * it alone would be seen. One in 11 has no charge. */
 ley_atoms *support_scattered(size_t n, const ley_grid *grid, double beyond, double largest_radius_A, unsigned seed);
 
+/* n points, to be freed, each from least_A to most_A from one of the atoms, in any direction; the
+ * last `upon` of them on atoms. */
+double *support_points_near(const ley_atoms *atoms, size_t n, size_t upon, double least_A, double most_A,
+                            unsigned seed);
+
 /* A random number of [0, 1). */
 double support_uniform(unsigned *seed);
 

@@ -2,7 +2,7 @@
  * kernels keep to them, and each file of kernels_cuda/ is a kernel's source in CUDA C. Arguments
  * and specification keys are those of the kernels' kinds. What compares says what is wrong in a
  * text, empty when nothing is, so that a test can hand it sources in which something is. */
-#include "support.h"
+#include "found_fault.h"
 
 #include "embedded.h"
 #include "error.h"
@@ -14,29 +14,6 @@
 #include <unistd.h>
 
 enum { MAX_KEYS = 64, MAX_KEY = 48, MAX_FILES = 128 };
-
-typedef struct fault {
-    char text[512];
-} fault;
-
-/* Nothing but what is expected. */
-static void only(const fault *found, const char *expected)
-{
-    if (strcmp(found->text, expected) != 0)
-        fail_msg("found \"%s\", not \"%s\"", found->text, expected);
-}
-
-/* Keeps the first one. */
-static void blame(fault *found, const char *format, ...) __attribute__((format(printf, 2, 3)));
-
-static void blame(fault *found, const char *format, ...)
-{
-    va_list arguments;
-    va_start(arguments, format);
-    if (found->text[0] == '\0')
-        vsnprintf(found->text, sizeof found->text, format, arguments);
-    va_end(arguments);
-}
 
 /* ---- Texts ----------------------------------------------------------------------------------- */
 

@@ -30,23 +30,6 @@ static ley_atoms *cube_of_atoms(size_t n, double edge_A, unsigned seed)
     return atoms;
 }
 
-/* n points, each from least_A to most_A from one of the atoms, in any direction. */
-static double *points_near(const ley_atoms *atoms, size_t n, double least_A, double most_A, unsigned seed)
-{
-    double *point_A = calloc(3 * n, sizeof(double));
-    assert_non_null(point_A);
-    for (size_t i = 0; i < n; i++) {
-        const double *atom_A = ley_atoms_positions_A(atoms) + 3 * ((size_t)rand_r(&seed) % ley_atoms_count(atoms));
-        const double z = 2 * support_uniform(&seed) - 1, angle = 6.283185307179586 * support_uniform(&seed),
-                     across = sqrt(1 - z * z);
-        const double towards[3] = {across * cos(angle), across * sin(angle), z};
-        const double distance_A = least_A * pow(most_A / least_A, support_uniform(&seed));
-        for (size_t axis = 0; axis < 3; axis++)
-            point_A[3 * i + axis] = atom_A[axis] + distance_A * towards[axis];
-    }
-    return point_A;
-}
-
 /* The other way round, or in some disorder that `undo` brings back: shuffled[i] is point
  * undo[i]. */
 static double *shuffled(const double *point_A, size_t n, size_t *undo, unsigned seed)
@@ -160,7 +143,7 @@ static void test_points_far_apart(void **state)
     for (double edge_A = 3000; edge_A <= 1.5e8;
          edge_A *= support_is_quick() ? 40000 : 200) { /* few points in much space, each beside an atom */
         atoms = cube_of_atoms(200, edge_A, 3);
-        double *near_A = points_near(atoms, 300, 0.06, 3, 4);
+        double *near_A = support_points_near(atoms, 300, 0, 0.06, 3, 4);
         check("points beside far atoms", atoms, 300, near_A, &pure, 2e-6);
         free(near_A);
         ley_atoms_destroy(atoms);
@@ -173,7 +156,7 @@ static void test_points_close_to_atoms(void **state)
 {
     const size_t n = support_is_quick() ? 400 : 2000;
     ley_atoms *atoms = cube_of_atoms(500, 25, 5);
-    double *point_A = points_near(atoms, n, 0.02, 4, 6);
+    double *point_A = support_points_near(atoms, n, 0, 0.02, 4, 6);
     check("points in a molecule", atoms, n, point_A, &pure, 2e-6);
     check("points in a molecule in salt", atoms, n, point_A, &salty, 3e-6);
     for (size_t axis = 0; axis < 3; axis++)
@@ -187,7 +170,7 @@ static void test_points_close_to_atoms(void **state)
 static void test_one_atom(void **state)
 {
     ley_atoms *atoms = cube_of_atoms(1, 25, 8);
-    double *point_A = points_near(atoms, 1000, 0.03, 300, 9);
+    double *point_A = support_points_near(atoms, 1000, 0, 0.03, 300, 9);
     check("one atom", atoms, 1000, point_A, &pure, 2e-6);
     check("one atom in salt", atoms, 1000, point_A, &salty,
           5e-6 + 4e-7 * 1.4427 * 300 * ley_screening_per_A(&salty)); /* an exponent's digits */
@@ -204,7 +187,7 @@ static void test_promise(void **state)
     support_options options = support_default_options();
     options.verify_points = 1000;
     ley_atoms *atoms = cube_of_atoms(20, 25, 8);
-    double *point_A = points_near(atoms, 500, 0.03, 400, 9);
+    double *point_A = support_points_near(atoms, 500, 0, 0.03, 400, 9);
     assert_ok(ley_boundary_create_points(500, point_A, &boundary, &error));
     assert_ok(support_job_create_boundary(engine, atoms, boundary, &salty, &options, &job, &error));
     assert_ok(ley_job_run(job, &error));
@@ -294,5 +277,6 @@ static int run_on(const char *selector, const ley_device_info *info)
 int main(void)
 {
     const struct CMUnitTest alone[] = {cmocka_unit_test(test_order)};
-    return cmocka_run_group_tests_name("the order of points", alone, NULL, NULL) + support_on_each_device(run_on);
+    const int failed = cmocka_run_group_tests_name("the order of points", alone, NULL, NULL);
+    return failed + (support_watches_threads ? 0 : support_on_each_device(run_on)); /* drivers are not instrumented */
 }

@@ -1,7 +1,7 @@
 /* Planning without a card: launches of every kernel variant within the limits of every
  * architecture. What looks for faults says what is wrong in a text, empty when nothing is, so that
  * a test can hand it what is. */
-#include "support.h"
+#include "found_fault.h"
 
 #include "cuda/architectures.h"
 #include "cuda/internal.h"
@@ -15,33 +15,10 @@
 
 enum { MAX_ARGUMENTS = 16, LARGEST = 4096, DOUBLE_SINCE = 13, COPIES_AHEAD_SINCE = 80 };
 
-typedef struct fault {
-    char text[512];
-} fault;
-
 static void none(const fault *found)
 {
     if (found->text[0] != '\0')
         fail_msg("%s", found->text);
-}
-
-/* Nothing but what is expected. */
-static void only(const fault *found, const char *expected)
-{
-    if (strcmp(found->text, expected) != 0)
-        fail_msg("found \"%s\", not \"%s\"", found->text, expected);
-}
-
-/* Keeps the first one. */
-static void blame(fault *found, const char *format, ...) __attribute__((format(printf, 2, 3)));
-
-static void blame(fault *found, const char *format, ...)
-{
-    va_list arguments;
-    va_start(arguments, format);
-    if (found->text[0] == '\0')
-        vsnprintf(found->text, sizeof found->text, format, arguments);
-    va_end(arguments);
 }
 
 /* ---- Launches -------------------------------------------------------------------------------- */

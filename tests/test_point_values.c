@@ -10,24 +10,6 @@ static ley_engine *engine; /* of the device under test */
 
 /* ---- Problems -------------------------------------------------------------------------------- */
 
-/* n points, the first ones each from least_A to most_A from one of the atoms, in any direction; the
- * last ones on atoms. */
-static double *points_near(const ley_atoms *atoms, size_t n, double least_A, double most_A, unsigned seed)
-{
-    double *point_A = calloc(3 * n, sizeof(double));
-    assert_non_null(point_A);
-    for (size_t i = 0; i < n; i++) {
-        const double *atom_A = ley_atoms_positions_A(atoms) + 3 * ((size_t)rand_r(&seed) % ley_atoms_count(atoms));
-        const double z = 2 * support_uniform(&seed) - 1, angle = 6.283185307179586 * support_uniform(&seed),
-                     across = sqrt(1 - z * z);
-        const double towards[3] = {across * cos(angle), across * sin(angle), z};
-        const double distance_A = i < n - 20 ? least_A * pow(most_A / least_A, support_uniform(&seed)) : 0;
-        for (size_t axis = 0; axis < 3; axis++)
-            point_A[3 * i + axis] = atom_A[axis] + distance_A * towards[axis];
-    }
-    return point_A;
-}
-
 static double constant_of(const support_options *options)
 {
     return ley_coulomb_constant(options->units, options->dielectric, options->temperature_K);
@@ -88,7 +70,7 @@ static void test_points_in_a_molecule(void **state)
     static const double r_min_A[] = {1e-4, 0.05, 6, 300};
     const size_t n = support_is_quick() ? 400 : 2000;
     ley_atoms *atoms = support_atoms(500, -10, 15, 3);
-    double *point_A = points_near(atoms, n, 1e-3, 20, 6);
+    double *point_A = support_points_near(atoms, n, 20, 1e-3, 20, 6);
     for (size_t i = 0; i < sizeof r_min_A / sizeof *r_min_A; i++)
         check("points in a molecule", atoms, n, point_A, r_min_A[i]);
     for (size_t axis = 0; axis < 3; axis++)
@@ -102,7 +84,7 @@ static void test_points_in_a_molecule(void **state)
 static void test_one_atom(void **state)
 {
     ley_atoms *atoms = support_atoms(1, 30000, 30001, 8);
-    double *point_A = points_near(atoms, 1000, 1e-3, 300, 9);
+    double *point_A = support_points_near(atoms, 1000, 20, 1e-3, 300, 9);
     const double charge_e = -0.7;
     ley_atoms *one = support_make_atoms(1, ley_atoms_positions_A(atoms), &charge_e, NULL);
     check("one atom", one, 1000, point_A, 0.05);
@@ -118,7 +100,7 @@ static void test_pieces_and_sums(void **state)
 {
     ley_error error = {0};
     ley_atoms *atoms = support_atoms(60, 0, 8, 7), *dipole = NULL;
-    double *point_A = points_near(atoms, 3000, 0.06, 9, 6);
+    double *point_A = support_points_near(atoms, 3000, 20, 0.06, 9, 6);
     support_options options = support_default_options();
     support_points_job whole = support_points_run(engine, atoms, 3000, point_A, &options, false);
     assert_ok_at(whole.status, &whole.error, "whole", __FILE__, __LINE__);

@@ -15,6 +15,9 @@
 #include "../../platform/cuda/driver_api.h"
 #include "methods/dcs/tuning.h"
 
+#define FAULT_VARIABLE "FAKE_CUDA"
+#include "../fault_settings.h"
+
 #include <math.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -68,22 +71,6 @@ static double ahead_s[MAX_DEVICES]; /* made-up time of the calibration's kernels
 static _Thread_local object *current;
 
 /* ---- Settings -------------------------------------------------------------------------------- */
-
-static const char *setting(const char *key)
-{
-    const char *all = getenv("FAKE_CUDA");
-    const size_t length = strlen(key);
-    for (const char *at = all; at != NULL && *at != '\0'; at = strchr(at, ',') != NULL ? strchr(at, ',') + 1 : NULL)
-        if (strncmp(at, key, length) == 0 && at[length] == '=')
-            return at + length + 1;
-    return NULL;
-}
-
-static int number(const char *key, int fallback)
-{
-    const char *text = setting(key);
-    return text != NULL ? atoi(text) : fallback;
-}
 
 /* What this call is to return before it does anything. */
 static CUresult fault(const char *symbol, int device)

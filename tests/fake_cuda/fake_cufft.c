@@ -8,6 +8,9 @@
 #include "../../platform/cuda/cufft_api.h"
 #include "../plain_fft.h"
 
+#define FAULT_VARIABLE "FAKE_CUFFT"
+#include "../fault_settings.h"
+
 #include <dlfcn.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,22 +33,6 @@ static struct {
 } plans[MOST_PLANS];
 
 static int wide_plans;
-
-static const char *setting(const char *key)
-{
-    const char *all = getenv("FAKE_CUFFT");
-    const size_t length = strlen(key);
-    for (const char *at = all; at != NULL && *at != '\0'; at = strchr(at, ',') != NULL ? strchr(at, ',') + 1 : NULL)
-        if (strncmp(at, key, length) == 0 && at[length] == '=')
-            return at + length + 1;
-    return NULL;
-}
-
-static int number(const char *key, int fallback)
-{
-    const char *text = setting(key);
-    return text != NULL ? atoi(text) : fallback;
-}
 
 static cufftResult fault(const char *symbol)
 {

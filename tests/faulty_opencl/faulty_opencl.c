@@ -24,6 +24,9 @@
 #define CL_TARGET_OPENCL_VERSION 120
 #include <CL/cl.h>
 
+#define FAULT_VARIABLE "FAULTY_OPENCL"
+#include "../fault_settings.h"
+
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -45,22 +48,6 @@ static cl_uint device_count;
 static int calls;
 
 /* ---- Settings -------------------------------------------------------------------------------- */
-
-static const char *setting(const char *key)
-{
-    const char *all = getenv("FAULTY_OPENCL");
-    const size_t length = strlen(key);
-    for (const char *at = all; at != NULL && *at != '\0'; at = strchr(at, ',') != NULL ? strchr(at, ',') + 1 : NULL)
-        if (strncmp(at, key, length) == 0 && at[length] == '=')
-            return at + length + 1;
-    return NULL;
-}
-
-static int number(const char *key, int fallback)
-{
-    const char *text = setting(key);
-    return text != NULL ? atoi(text) : fallback;
-}
 
 static int is_named(const char *key, const char *name)
 {
