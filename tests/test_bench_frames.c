@@ -119,6 +119,25 @@ static void averages_are_measured(void **state)
     ley_bench_destroy(bench);
 }
 
+/* 108 or, where kernels are interpreted, 12 points along an edge for 92,001 or 30 atoms. */
+static void grids_of_averages_grow_with_their_atoms(void **state)
+{
+    ley_error error = {0};
+    ley_bench *bench = NULL;
+    ley_bench_options o = support_default_bench_options();
+    (void)state;
+    o.method = "average";
+    o.variant = "pmepot";
+    o.atoms = ATOMS;
+    o.repeats = 1;
+    assert_ok(ley_bench_run(engine, &o, &bench, &error));
+    const ley_bench_device *d = ley_bench_get(bench, 0);
+    for (int axis = 0; axis < 3; axis++)
+        assert_int_equal(d->n[axis], d->is_interpreter ? 26 : 16);
+    right_row(bench, 0, "pmepot");
+    ley_bench_destroy(bench);
+}
+
 static void wrong_averages_have_no_rate(void **state)
 {
     (void)state;
@@ -290,7 +309,7 @@ static void the_command_prints_them(void **state)
 int main(void)
 {
     return RUN_GROUP(SUPPORT_GROUP(.name = "averages, series, ions", .selector = "0", .opened = &engine),
-                     averages_are_measured, wrong_averages_have_no_rate, series_are_measured, ions_are_measured,
-                     wrong_ions_have_no_time, orbitals_are_measured, wrong_orbitals_have_no_rate,
-                     the_loop_takes_any_grid, the_command_prints_them);
+                     averages_are_measured, grids_of_averages_grow_with_their_atoms, wrong_averages_have_no_rate,
+                     series_are_measured, ions_are_measured, wrong_ions_have_no_time, orbitals_are_measured,
+                     wrong_orbitals_have_no_rate, the_loop_takes_any_grid, the_command_prints_them);
 }

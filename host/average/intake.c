@@ -11,9 +11,9 @@
 #include <string.h>
 
 /* Atoms of a piece, whose sums are added in their order whoever makes them. Numbers of one that is
- * copied, of which a fifth takes as long as to wake a thread; and so many at a time, which a cache
- * holds. */
-enum { PIECE = 8192, COPIED = 3 << 15, LOOKED_AT = 1 << 12 };
+ * copied: 128 KiB, so that a frame of 100,000 atoms occupies nine threads; and so many at a time,
+ * which a cache holds. */
+enum { PIECE = 8192, COPIED = 1 << 15, LOOKED_AT = 1 << 12 };
 
 /* Places beyond this have no digits left in floats. */
 static const float most_A = 1e6F;

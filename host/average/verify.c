@@ -496,8 +496,10 @@ static ley_status note(ley_average *a, int64_t frame, const double *found, const
     if (!(sqrt(share) <= a->problem.options.tolerance))
         return ley_fail(error, LEY_ERROR_WRONG_RESULT,
                         "frame %lld: the potential is off by %.2g of its root mean square at %d points, by more than "
-                        "the tolerance, %g",
-                        (long long)frame + 1, sqrt(share), VERIFY_POINTS, a->problem.options.tolerance);
+                        "the tolerance, %g: a tolerance of %.1g takes a finer mesh, which charges as regular as a "
+                        "crystal's may need",
+                        (long long)frame + 1, sqrt(share), VERIFY_POINTS, a->problem.options.tolerance,
+                        a->problem.options.tolerance / 10);
     pthread_mutex_lock(&a->sum_mutex);
     /* One that is done again, for its chunk was not full or its device has failed, counts once. */
     const size_t recent = sizeof a->lately_checked / sizeof *a->lately_checked;

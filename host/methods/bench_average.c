@@ -13,7 +13,12 @@
 
 enum { KEPT = 32, KEPT_LARGE = 8, JUDGED = 2, JUDGED_POINTS = 32, MOST_FRAMES = 16384 };
 
-static const size_t large_frame_bytes = (size_t)12 << 20;
+/* Frames that prepare a run: at least a chunk, whose first frame is verified once more if another
+ * frame is added to it. */
+enum { WARM = 16 };
+
+/* Frames are added in blocks, as Python's readers do. */
+static const size_t large_frame_bytes = (size_t)12 << 20, block_bytes = (size_t)8 << 20;
 static const double clamp_A = 0.05; /* of bare charges, as jobs have it */
 static const char pmepot_name[] = "pmepot";
 
@@ -32,6 +37,7 @@ enum { WAYS = sizeof ways / sizeof *ways };
 typedef struct average_problem {
     water_frames frames; /* taken in turn */
     ley_atoms *atoms;
+    double cell_A[KEPT][9]; /* the first frame's for each of a block */
     int64_t n[3];
 } average_problem;
 
@@ -45,11 +51,13 @@ static const char *named(size_t i)
 static void choose(const worker *w, const calibration *facts, const ley_bench_options *o, ley_bench_device *d)
 {
     const bool slow = (w->info->quirks & DEV_QUIRK_INTERPRETER) != 0;
-    const int64_t n = slow ? 12 : 108, atoms = o->atoms > 0 ? o->atoms : slow ? 30 : 92001;
+    const int64_t usual_n = slow ? 12 : 108, usual_atoms = slow ? 30 : 92001,
+                  atoms = o->atoms > 0 ? o->atoms : usual_atoms,
+                  n = llround((double)usual_n * cbrt((double)atoms / (double)usual_atoms)); /* as dense */
     (void)facts;
     d->points = 1;
     for (int axis = 0; axis < 3; axis++) {
-        d->n[axis] = o->n[axis] > 0 ? o->n[axis] : n;
+        d->n[axis] = o->n[axis] > 0 ? o->n[axis] : n > 8 ? n : 8;
         d->points *= d->n[axis];
     }
     d->atoms = atoms - atoms % 3;
@@ -75,6 +83,8 @@ static ley_status fill(average_problem *p, const ley_bench_device *d, ley_error 
         water_frames_make(d->atoms, frame_bytes > large_frame_bytes ? KEPT_LARGE : KEPT, edge_A, &p->frames, error);
     if (status != LEY_OK)
         return status;
+    for (int i = 0; i < KEPT; i++)
+        memcpy(p->cell_A[i], p->frames.cell_A, sizeof p->cell_A[i]);
     double *zero = calloc(3 * p->frames.atoms, sizeof *zero);
     if (zero == NULL)
         return ley_fail_memory(error, 3 * p->frames.atoms * sizeof *zero, "the benchmark");
@@ -112,33 +122,45 @@ typedef struct average_run {
 /* Cells change only where they are taken exactly. */
 static const double *cell_of(const average_run *r, size_t frame)
 {
-    return r->p->frames.cell_A + (r->way->exact_cells ? 9 * frame : 0);
+    return r->way->exact_cells ? r->p->frames.cell_A + 9 * frame : r->p->cell_A[0];
+}
+
+/* Of so many that are still to be added. */
+static size_t block_from(const average_run *r, size_t frame, size_t left)
+{
+    const size_t kept = r->p->frames.count - frame, fit = block_bytes / (3 * sizeof(float) * r->p->frames.atoms),
+                 most = fit < 1      ? 1
+                        : fit < kept ? fit
+                                     : kept;
+    return left < most ? left : most;
 }
 
 static ley_status add_frames(const average_run *r, ley_average *a, size_t first, size_t count, ley_error *error)
 {
     ley_status status = LEY_OK;
-    for (size_t i = first; i < first + count && status == LEY_OK; i++) {
-        const size_t frame = i % r->p->frames.count;
-        status = bench_cancelled(r->o)
-                     ? ley_fail(error, LEY_CANCELLED, "cancelled")
-                     : ley_average_add(a, 1, water_frame_positions_A(&r->p->frames, frame), cell_of(r, frame), error);
+    for (size_t i = 0, block = 0; i < count && status == LEY_OK; i += block) {
+        const size_t frame = (first + i) % r->p->frames.count;
+        block = block_from(r, frame, count - i);
+        status = bench_cancelled(r->o) ? ley_fail(error, LEY_CANCELLED, "cancelled")
+                                       : ley_average_add(a, block, water_frame_positions_A(&r->p->frames, frame),
+                                                         cell_of(r, frame), error);
     }
     return status;
 }
 
-/* The first frame, with which everything is prepared, does not count. */
+/* The first frames, with which everything is prepared, do not count. */
 static ley_status time_frames(average_run *r, double *seconds, ley_error *error)
 {
+    const size_t warm = r->way->is_bare || r->o->repeats <= 1 ? 1 : WARM;
     ley_average *a = NULL;
     ley_status status = ley_average_create(r->engine, r->p->atoms, &r->average, &a, error);
     if (status == LEY_OK)
-        status = add_frames(r, a, 0, 1, error);
+        status = add_frames(r, a, 0, warm, error);
     if (status == LEY_OK)
         status = ley_average_finish(a, &r->totals, error);
     const double start_s = ley_clock_s(), start_processor_s = frames_processor_s();
     if (status == LEY_OK)
-        status = add_frames(r, a, 1, r->frames, error);
+        status = add_frames(r, a, warm, r->frames, error);
     if (status == LEY_OK)
         status = ley_average_finish(a, &r->totals, error);
     *seconds = ley_clock_s() - start_s;
