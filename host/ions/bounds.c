@@ -196,3 +196,22 @@ size_t bounds_up_to(const brick_bounds *b, double limit, int32_t *chosen)
     }
     return count;
 }
+
+FOR_THIS_CPU static float least_above(const brick_bounds *b, float limit)
+{
+    float least[LANES], of_all = INFINITY;
+    for (int k = 0; k < LANES; k++)
+        least[k] = INFINITY;
+    for (int64_t i = 0; i < b->room; i += LANES)
+        for (int k = 0; k < LANES; k++)
+            least[k] = b->bound[i + k] > limit && b->bound[i + k] < least[k] ? b->bound[i + k] : least[k];
+    for (int k = 0; k < LANES; k++)
+        of_all = least[k] < of_all ? least[k] : of_all;
+    return of_all;
+}
+
+double bounds_above(const brick_bounds *b, double limit)
+{
+    const float rounded = (float)limit;
+    return (double)least_above(b, (double)rounded > limit ? nextafterf(rounded, -INFINITY) : rounded);
+}

@@ -59,9 +59,9 @@ void search_end(search *s);
 /* Of equals, in their order, the one that the seed means for this ion; 0: the first. */
 size_t search_choice(int64_t seed, size_t ion, size_t count);
 
-/* For tests: searches whose ions are not summed at once take this for what the map is off by,
- * kcal/mol/e; negative: no longer. How many searches of any kind have begun since. */
-void search_assume(double delta);
+/* For tests: searches take this for what the map is off by at first, kcal/mol/e, and look at so many
+ * bricks at first; negative, and 0: as usual. How many searches have begun since. */
+void search_assume(double delta, size_t bricks);
 int search_begun(void);
 
 #endif
