@@ -392,6 +392,44 @@ static void test_no_charges(void **state)
     ley_atoms_destroy(atom);
 }
 
+/* A node that is exactly as far from an atom as ions have to be is left out. */
+static void test_edge_of_the_solute(void **state)
+{
+    static const double at_A[3] = {0, 0, 0}, charge_e = 1;
+    static const ley_ion_species two[] = {{"CL", -1, 0, 2}};
+    ley_error error = {0};
+    ley_atoms *atom = support_make_atoms(1, at_A, &charge_e, NULL);
+    ley_request request = request_of(1, 10);
+    ley_ions_options o = options_of(two, 1);
+    ley_ions *ions;
+    o.from_solute_A = 5; /* as (0, 3, 4) is */
+    o.placing = where;
+    assert_ok(ley_ions_place(engine, atom, &request, &o, &ions, &error));
+    compare(ions, atom, &o);
+    ley_ions_destroy(ions);
+    ley_atoms_destroy(atom);
+}
+
+/* If a map may be off by so much that more nodes may be best than are summed, the best ones by the
+ * map are. */
+static void test_coarse_map(void **state)
+{
+    ley_error error = {0};
+    ley_atoms *atoms = molecule(50, 13);
+    ley_request request = request_of(1, 12);
+    ley_ions_options o = options_of(salt, 2);
+    ley_ions *ions;
+    o.placing = where;
+    request.method = "dcs";
+    search_assume(100, 0);
+    assert_ok(ley_ions_place(engine, atoms, &request, &o, &ions, &error));
+    search_assume(-1, 0);
+    assert_true(ley_ions_how(ions)->undecided > 0);
+    compare(ions, atoms, &o);
+    ley_ions_destroy(ions);
+    ley_atoms_destroy(atoms);
+}
+
 static void test_no_room(void **state)
 {
     static const ley_ion_species many[] = {{"CL", -1, 0, 500}};
@@ -576,14 +614,15 @@ static int run_on_device(const char *selector, const ley_device_info *info)
     return RUN_ON_DEVICE("ions", &engine, test_all_kernels, test_wrong_delta, test_wide_gaps,
                          test_same_nodes_as_brute_force, test_distance_dielectric, test_other_grids,
                          test_nodes_do_not_depend_on_the_potential, test_ties, test_nearly_equal, test_many_bricks,
-                         test_no_charges, test_no_room, test_cancel, test_periodic_cell);
+                         test_no_charges, test_edge_of_the_solute, test_coarse_map, test_no_room, test_cancel,
+                         test_periodic_cell);
 }
 
 int main(void)
 {
-    const int failed =
-        RUN_TESTS(test_wrong_delta, test_wide_gaps, test_same_nodes_as_brute_force, test_distance_dielectric,
-                  test_other_grids, test_nodes_do_not_depend_on_the_potential, test_ties, test_nearly_equal,
-                  test_many_bricks, test_no_charges, test_no_room, test_cancel, test_periodic_cell);
+    const int failed = RUN_TESTS(
+        test_wrong_delta, test_wide_gaps, test_same_nodes_as_brute_force, test_distance_dielectric, test_other_grids,
+        test_nodes_do_not_depend_on_the_potential, test_ties, test_nearly_equal, test_many_bricks, test_no_charges,
+        test_edge_of_the_solute, test_coarse_map, test_no_room, test_cancel, test_periodic_cell);
     return failed + support_on_each_device(run_on_device);
 }
