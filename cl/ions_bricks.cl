@@ -14,11 +14,12 @@
  * gm_table    where LEY_PERIODIC: [grid] in place of 1 / |r - r_ion|, with all images, by the way
  *             from ion to node; else not read
  * gm_phi      bricks of LEY_BRICK^3 values, x fastest
- * gm_records  two vectors each: least, largest, how many values, 0; the first value that is the
- *             least, and the largest; the next after the least, and before the largest; infinities
- *             where there is none
+ * gm_records  of each brick LEY_BRICK_PARTS(LEY_WIDTH), in the order of their nodes: two vectors
+ *             each: least, largest, how many values, 0; the first value that is the least, and the
+ *             largest; the next after the least, and before the largest; infinities where there is
+ *             none
  *
- * Global size: a work-group for each brick. */
+ * Global size: a work-group for each part of a brick, the parts of a brick one after the other. */
 #if !defined(LEY_PERIODIC) || !defined(LEY_SQUARE)
 #error "the specification is incomplete: see LEY_IONS_BRICKS_KEYS in spec.h"
 #endif
@@ -26,6 +27,8 @@
 
 #define ROWS (LEY_BRICK * LEY_BRICK)
 #define NODES (LEY_BRICK * ROWS)
+#define PARTS LEY_BRICK_PARTS(LEY_WIDTH)
+#define DEPTH (LEY_BRICK / PARTS)
 #define NOTHING LEY_AS_FLOAT(0x7fc00000)
 #define INFINITE LEY_AS_FLOAT(0x7f800000)
 
@@ -66,7 +69,8 @@ typedef struct {
 LEY_KERNEL_OF(LEY_WIDTH == 1 ? LEY_BRICK * LEY_BRICK : 1, 1, 1)
 ions_bricks(LEY_PARAMETERS(LEY_IONS_BRICKS_ARGUMENTS))
 {
-    const int4 work = gm_work[first_work + (int)LEY_GROUP_ID(0)];
+    const int4 work = gm_work[first_work + (int)LEY_GROUP_ID(0) / PARTS];
+    const int part = (int)LEY_GROUP_ID(0) % PARTS, record = work.w * PARTS + part;
     const int4 first = LEY_INT4(work.x % bricks.x * LEY_BRICK, work.x / bricks.x % bricks.y * LEY_BRICK,
                                 work.x / (bricks.x * bricks.y) * LEY_BRICK, 0);
     LEY_GLOBAL float *gm_values = gm_phi + (size_t)work.x * NODES;
@@ -75,12 +79,12 @@ ions_bricks(LEY_PARAMETERS(LEY_IONS_BRICKS_ARGUMENTS))
 #else
     LEY_LOCAL_VARIABLE float sm_values[5 * ROWS];
     LEY_LOCAL_VARIABLE int sm_nodes[2 * ROWS];
-    extremes e = update(work, first, gm_effects, grid, metric, gm_table, gm_values);
+    extremes e = update(work, first, part * DEPTH, gm_effects, grid, metric, gm_table, gm_values);
     reduce(&e, sm_values, sm_nodes);
     if (LEY_LOCAL_ID(0) == 0)
 #endif
     {
-        gm_records[2 * work.w] = LEY_FLOAT4(e.least, e.most, e.count, 0);
-        gm_records[2 * work.w + 1] = LEY_FLOAT4((float)e.at_least, (float)e.at_most, e.next_least, e.next_most);
+        gm_records[2 * record] = LEY_FLOAT4(e.least, e.most, e.count, 0);
+        gm_records[2 * record + 1] = LEY_FLOAT4((float)e.at_least, (float)e.at_most, e.next_least, e.next_most);
     }
 }

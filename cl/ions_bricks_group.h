@@ -1,5 +1,5 @@
-/* ions_bricks.cl for devices whose work-items work in step: LEY_BRICK^2 of them, one for each
- * column of a brick along z, whose values it keeps in registers. */
+/* ions_bricks.cl for devices whose work-items work in step: LEY_BRICK^2 of them for each part of a
+ * brick, one for each column of it along z, whose values it keeps in registers. */
 
 LEY_FN float smaller(float a, float b)
 {
@@ -33,7 +33,7 @@ LEY_FN void add_effect(float *values, int x, int y, int z, float4 effect, float 
 {
     const float dx = (float)x - effect.x, dy = (float)y - effect.y;
     const float plane = dx * dx + metric.s0 * dy * dy + metric.s2 * dx * dy, along = metric.s3 * dx + metric.s4 * dy;
-    UNROLL for (int k = 0; k < LEY_BRICK; k++) {
+    UNROLL for (int k = 0; k < DEPTH; k++) {
         const float dz = (float)(z + k) - effect.z;
         const float d2 = plane + (metric.s1 * dz + along) * dz;
 #if LEY_PERIODIC
@@ -48,26 +48,27 @@ LEY_FN void add_effect(float *values, int x, int y, int z, float4 effect, float 
     }
 }
 
-/* Of the work-item's column. */
-LEY_FN extremes update(int4 work, int4 first, LEY_GLOBAL const float4 *gm_effects, int4 grid,
+/* Of the work-item's column, whose first node is in plane `plane` of the brick. */
+LEY_FN extremes update(int4 work, int4 first, int plane, LEY_GLOBAL const float4 *gm_effects, int4 grid,
                        LEY_REFERENCE(sixteen) metric, LEY_GLOBAL const float *gm_table, LEY_GLOBAL float *gm_values)
 {
     const int item = (int)LEY_LOCAL_ID(0);
-    float values[LEY_BRICK];
+    float values[DEPTH];
     extremes e;
-    UNROLL for (int k = 0; k < LEY_BRICK; k++) values[k] = gm_values[k * ROWS + item];
+    UNROLL for (int k = 0; k < DEPTH; k++) values[k] = gm_values[(plane + k) * ROWS + item];
     for (int i = work.y; i < work.z; i++)
-        add_effect(values, first.x + item % LEY_BRICK, first.y + item / LEY_BRICK, first.z, gm_effects[2 * i],
-                   gm_effects[2 * i + 1].x, grid, metric, gm_table);
+        add_effect(values, first.x + item % LEY_BRICK, first.y + item / LEY_BRICK, first.z + plane,
+                   gm_effects[2 * i], gm_effects[2 * i + 1].x, grid, metric, gm_table);
     e.least = e.next_least = INFINITE;
     e.most = e.next_most = -INFINITE;
     e.count = 0;
     e.at_least = e.at_most = NODES;
-    UNROLL for (int k = 0; k < LEY_BRICK; k++) {
+    UNROLL for (int k = 0; k < DEPTH; k++) {
+        const int at = (plane + k) * ROWS + item;
         if (work.z > work.y)
-            gm_values[k * ROWS + item] = values[k];
-        take_least(&e, values[k], k * ROWS + item);
-        take_most(&e, values[k], k * ROWS + item);
+            gm_values[at] = values[k];
+        take_least(&e, values[k], at);
+        take_most(&e, values[k], at);
         e.count += values[k] == values[k] ? 1.0f : 0.0f;
     }
     return e;

@@ -94,7 +94,7 @@ typedef struct ley_ions_report {
                              relative to the largest energy */
     int64_t recomputed;   /* places whose potential was summed in double precision, to tell which is least */
     int64_t undecided;    /* ions that had more equals than can be recomputed: the first of these was taken */
-    double potential_s, mask_s, placing_s;
+    double potential_s, mask_s, placing_s; /* also of attempts that were given up */
     int64_t bricks, searched; /* bricks of the grid, and how many of them were looked at after the first look */
 } ley_ions_report;
 

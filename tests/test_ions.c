@@ -3,6 +3,7 @@
 #include "support.h"
 
 #include "engine/engine.h"
+#include "ions/bounds.h"
 #include "ions/device_map.h"
 #include "ions/search.h"
 
@@ -215,6 +216,7 @@ static void test_nodes_do_not_depend_on_the_potential(void **state)
         ley_ions_options o = options_of(salt, 2);
         ley_ions *ions;
         o.placing = where;
+        search_assume(-1, i / 2); /* with the method whose error is largest, one brick at first */
         request.tolerance = tolerances[i];
         request.method = i < 2 || where == LEY_PLACE_HOST ? "dcs" : "msm";
         assert_ok(ley_ions_place(engine, atoms, &request, &o, &ions, &error));
@@ -227,12 +229,13 @@ static void test_nodes_do_not_depend_on_the_potential(void **state)
         else
             ley_ions_destroy(ions);
     }
+    search_assume(-1, 0);
     ley_ions_destroy(first);
     ley_atoms_destroy(atoms);
 }
 
-/* A map that is off by more than was thought shows when its ions are summed, and then all are
- * placed again: also where there is no room for all. */
+/* A map that is off by more than was thought shows when nodes are summed. On a device that is after
+ * all ions, which are then placed again: also where there is no room for all. */
 static void test_wrong_delta(void **state)
 {
     ley_error error = {0}, full[2] = {{0}, {0}};
@@ -243,11 +246,11 @@ static void test_wrong_delta(void **state)
     ley_ions *ions[2];
     o.placing = where;
     request.tolerance = 1e-2;
-    request.method = "msm";
+    request.method = where == LEY_PLACE_HOST ? "dcs" : "msm";
     for (int i = 0; i < 2; i++) {
-        search_assume(i == 0 ? -1 : 0);
+        search_assume(i == 0 ? -1 : 0, 0);
         assert_ok(ley_ions_place(engine, atoms, &request, &o, &ions[i], &error));
-        assert_int_equal(search_begun(), i + 1);
+        assert_int_equal(search_begun(), where == LEY_PLACE_HOST ? 1 : i + 1);
     }
     for (int64_t k = 0; k < ley_ions_count(ions[0]); k++) {
         const ley_placed_ion *ion = ley_ions_get(ions[0], k), *again = ley_ions_get(ions[1], k);
@@ -258,15 +261,38 @@ static void test_wrong_delta(void **state)
     o.species = many;
     o.species_count = 1;
     for (int i = 0; i < 2; i++) {
-        search_assume(i == 0 ? -1 : 0);
+        search_assume(i == 0 ? -1 : 0, 0);
         assert_int_equal(ley_ions_place(engine, atoms, &request, &o, NULL, &full[i]), LEY_ERROR_INPUT);
-        assert_int_equal(search_begun(), i + 1);
+        assert_int_equal(search_begun(), where == LEY_PLACE_HOST ? 1 : i + 1);
         ley_ions_destroy(ions[i]);
     }
     assert_string_equal(full[0].message, full[1].message);
-    search_assume(-1);
+    search_assume(-1, 0);
     for (int i = 0; i < 2; i++)
         ley_error_clear(&full[i]);
+    ley_atoms_destroy(atoms);
+}
+
+/* Where the next node is far behind each ion's, a map that is off by more than was thought does not
+ * matter: nothing is placed again. */
+static void test_wide_gaps(void **state)
+{
+    static const double at_A[6] = {0.17, 0.23, -0.31, 19.4, 0.11, 0.27}, charge_e[2] = {1, -2};
+    static const ley_ion_species two[] = {{"NA", 1, 0, 1}, {"CL", -1, 0, 1}};
+    ley_error error = {0};
+    ley_atoms *atoms = support_make_atoms(2, at_A, charge_e, NULL);
+    ley_request request = request_of(1, 10);
+    ley_ions_options o = options_of(two, 2);
+    ley_ions *ions;
+    o.placing = where;
+    request.method = "dcs";
+    search_assume(0, 0);
+    assert_ok(ley_ions_place(engine, atoms, &request, &o, &ions, &error));
+    assert_int_equal(search_begun(), 1);
+    assert_true(ley_ions_how(ions)->energy_error > 0);
+    search_assume(-1, 0);
+    compare(ions, atoms, &o);
+    ley_ions_destroy(ions);
     ley_atoms_destroy(atoms);
 }
 
@@ -299,17 +325,21 @@ static void test_ties(void **state)
         differs = differs || (seed > 0 && (d[2] != -4 || d[1] != -4 || d[0] != 0));
     }
     assert_true(differs);
+    assert_true(search_choice(3, 0, 1000) != search_choice(3, 1, 1000));
     ley_atoms_destroy(atom);
 }
 
-/* What floats cannot tell apart is told apart. */
+/* What floats cannot tell apart is told apart, also where the other brick is not among the first
+ * that are looked at. */
 static void test_nearly_equal(void **state)
 {
     static const double at_A[6] = {0, 0, 0, 40, 0, 0};
     static const ley_ion_species one[] = {{"CL", -1, 0, 1}};
     ley_error error = {0};
-    for (int larger = 0; larger < 2; larger++) {
+    for (int i = 0; i < 4; i++) {
+        const int larger = i % 2;
         const double charge_e[2] = {1 + (larger == 0 ? 1e-8 : 0), 1 + (larger == 1 ? 1e-8 : 0)};
+        search_assume(-1, i / 2);
         ley_atoms *atoms = support_make_atoms(2, at_A, charge_e, NULL);
         ley_request request = request_of(1, 10);
         ley_ions_options o = options_of(one, 1);
@@ -321,6 +351,57 @@ static void test_nearly_equal(void **state)
         assert_memory_equal(ley_ions_get(ions, 0)->node, expected, sizeof expected);
         ley_ions_destroy(ions);
         ley_atoms_destroy(atoms);
+    }
+    search_assume(-1, 0);
+}
+
+/* What an ion changes in a brick, by the formula, at each node that it does not leave out. */
+static void compare_bound(const brick_bounds *b, int64_t brick, double strength, const int64_t ion[3], double sign)
+{
+    const ions_grid *g = b->g;
+    double least = INFINITY;
+    for (int local = 0; local < BRICK_NODES; local++) {
+        int64_t node[3];
+        double d2 = 0;
+        ions_grid_node(g, ions_grid_number(g, brick, local), node);
+        for (int axis = 0; axis < 3; axis++)
+            d2 += pow(g->h_A * (double)(node[axis] - ion[axis]), 2);
+        least = fmin(least, sign * strength * pow(d2, g->is_square ? -1 : -0.5));
+    }
+    const double slack = 3e-3 * fabs(least);
+    assert_true((double)b->bound[brick] <= least && (double)b->bound[brick] >= least - slack);
+}
+
+/* Bounds hold, and are near to what is there in bricks from which the ion leaves out no nodes. */
+static void test_bounds(void **state)
+{
+    static const int64_t ions_at[][3] = {{0, 0, 0}, {50, 3, 17}, {31, 63, 40}};
+    const ley_grid grid = {.step_A = LEY_STEPS(0.5, 0.5, 0.5), .n = {64, 64, 48}};
+    ley_error error = {0};
+    for (int i = 0; i < 12; i++) {
+        const int64_t *at = ions_at[i / 4];
+        const double strength = i % 2 == 0 ? 332 : -664,
+                     place_A[3] = {0.5 * (double)at[0], 0.5 * (double)at[1], 0.5 * (double)at[2]};
+        ions_grid g;
+        brick_bounds b;
+        assert_ok(ions_grid_make(&grid, 4, false, &g, &error));
+        g.is_square = i % 4 >= 2;
+        assert_true(bounds_create(&g, &b));
+        for (int64_t k = 0; k < g.brick_count; k++)
+            bounds_set(&b, (int32_t)k, 0, 0);
+        bounds_widen(&b, strength, place_A);
+        for (int sign = 1; sign >= -1; sign -= 2) {
+            bounds_find(&b, sign);
+            for (int64_t k = 0; k < g.brick_count; k++) {
+                const int64_t first[3] = {k % 4 * BRICK, k / 4 % 4 * BRICK, k / 16 * BRICK};
+                bool is_near = true;
+                for (int axis = 0; axis < 3; axis++)
+                    is_near = is_near && at[axis] >= first[axis] - 8 && at[axis] < first[axis] + BRICK + 8;
+                if (!is_near)
+                    compare_bound(&b, k, strength, at, sign);
+            }
+        }
+        bounds_free(&b);
     }
 }
 
@@ -335,7 +416,9 @@ static void test_many_bricks(void **state)
     ley_ions *ions;
     o.placing = where;
     o.between_A = 5;
+    search_assume(-1, 1);
     assert_ok(ley_ions_place(engine, atoms, &request, &o, &ions, &error));
+    search_assume(-1, 0);
     const ley_ions_report *how = ley_ions_how(ions);
     assert_true(support_is_sanitized || (how->bricks > 200 && how->searched < 20 * how->bricks));
     compare(ions, atoms, &o);
@@ -360,6 +443,44 @@ static void test_no_charges(void **state)
     compare(ions, atom, &o);
     ley_ions_destroy(ions);
     ley_atoms_destroy(atom);
+}
+
+/* A node that is exactly as far from an atom as ions have to be is left out. */
+static void test_edge_of_the_solute(void **state)
+{
+    static const double at_A[3] = {0, 0, 0}, charge_e = 1;
+    static const ley_ion_species two[] = {{"CL", -1, 0, 2}};
+    ley_error error = {0};
+    ley_atoms *atom = support_make_atoms(1, at_A, &charge_e, NULL);
+    ley_request request = request_of(1, 10);
+    ley_ions_options o = options_of(two, 1);
+    ley_ions *ions;
+    o.from_solute_A = 5; /* as (0, 3, 4) is */
+    o.placing = where;
+    assert_ok(ley_ions_place(engine, atom, &request, &o, &ions, &error));
+    compare(ions, atom, &o);
+    ley_ions_destroy(ions);
+    ley_atoms_destroy(atom);
+}
+
+/* If a map may be off by so much that more nodes may be best than are summed, the best ones by the
+ * map are. */
+static void test_coarse_map(void **state)
+{
+    ley_error error = {0};
+    ley_atoms *atoms = molecule(50, 13);
+    ley_request request = request_of(1, 12);
+    ley_ions_options o = options_of(salt, 2);
+    ley_ions *ions;
+    o.placing = where;
+    request.method = "dcs";
+    search_assume(100, 0);
+    assert_ok(ley_ions_place(engine, atoms, &request, &o, &ions, &error));
+    search_assume(-1, 0);
+    assert_true(ley_ions_how(ions)->undecided > 0);
+    compare(ions, atoms, &o);
+    ley_ions_destroy(ions);
+    ley_atoms_destroy(atoms);
 }
 
 static void test_no_room(void **state)
@@ -543,16 +664,18 @@ static void test_all_kernels(void **state)
 static int run_on_device(const char *selector, const ley_device_info *info)
 {
     where = LEY_PLACE_DEVICE;
-    return RUN_ON_DEVICE("ions", &engine, test_all_kernels, test_wrong_delta, test_same_nodes_as_brute_force,
-                         test_distance_dielectric, test_other_grids, test_nodes_do_not_depend_on_the_potential,
-                         test_ties, test_nearly_equal, test_many_bricks, test_no_charges, test_no_room, test_cancel,
+    return RUN_ON_DEVICE("ions", &engine, test_all_kernels, test_wrong_delta, test_wide_gaps,
+                         test_same_nodes_as_brute_force, test_distance_dielectric, test_other_grids,
+                         test_nodes_do_not_depend_on_the_potential, test_ties, test_nearly_equal, test_many_bricks,
+                         test_no_charges, test_edge_of_the_solute, test_coarse_map, test_no_room, test_cancel,
                          test_periodic_cell);
 }
 
 int main(void)
 {
-    const int failed = RUN_TESTS(test_same_nodes_as_brute_force, test_distance_dielectric, test_other_grids,
-                                 test_nodes_do_not_depend_on_the_potential, test_ties, test_nearly_equal,
-                                 test_many_bricks, test_no_charges, test_no_room, test_cancel, test_periodic_cell);
+    const int failed = RUN_TESTS(
+        test_bounds, test_wrong_delta, test_wide_gaps, test_same_nodes_as_brute_force, test_distance_dielectric,
+        test_other_grids, test_nodes_do_not_depend_on_the_potential, test_ties, test_nearly_equal, test_many_bricks,
+        test_no_charges, test_edge_of_the_solute, test_coarse_map, test_no_room, test_cancel, test_periodic_cell);
     return failed + support_on_each_device(run_on_device);
 }

@@ -11,21 +11,12 @@ static void find_corners(brick_bounds *to)
 {
     const ions_grid *g = to->g;
     for (int64_t b = 0; b < g->brick_count; b++) {
-        const int64_t at[3] = {b % g->bricks[0], b / g->bricks[0] % g->bricks[1], b / (g->bricks[0] * g->bricks[1])};
-        double low[3] = {INFINITY, INFINITY, INFINITY}, high[3] = {-INFINITY, -INFINITY, -INFINITY};
-        for (int corner = 0; corner < 8; corner++) {
-            int64_t node[3];
-            double place_A[3];
-            for (int axis = 0; axis < 3; axis++) {
-                const int64_t last = at[axis] * BRICK + BRICK - 1;
-                node[axis] = (corner >> axis & 1) == 0 ? at[axis] * BRICK : last < g->n[axis] ? last : g->n[axis] - 1;
-            }
-            ions_grid_place_A(g, node, place_A);
-            for (int axis = 0; axis < 3; axis++) {
-                low[axis] = fmin(low[axis], place_A[axis]);
-                high[axis] = fmax(high[axis], place_A[axis]);
-            }
-        }
+        int64_t first[3], last[3];
+        double low[3], high[3];
+        ions_grid_corner(g, b, first);
+        for (int axis = 0; axis < 3; axis++)
+            last[axis] = first[axis] + BRICK < g->n[axis] ? first[axis] + BRICK - 1 : g->n[axis] - 1;
+        ions_grid_box(g, first, last, low, high);
         for (int axis = 0; axis < 3; axis++) {
             to->low[axis][b] = (float)low[axis] - 1e-3f;
             to->high[axis][b] = (float)high[axis] + 1e-3f;
@@ -195,4 +186,23 @@ size_t bounds_up_to(const brick_bounds *b, double limit, int32_t *chosen)
                 chosen[count++] = (int32_t)i;
     }
     return count;
+}
+
+FOR_THIS_CPU static float least_above(const brick_bounds *b, float limit)
+{
+    float least[LANES], of_all = INFINITY;
+    for (int k = 0; k < LANES; k++)
+        least[k] = INFINITY;
+    for (int64_t i = 0; i < b->room; i += LANES)
+        for (int k = 0; k < LANES; k++)
+            least[k] = b->bound[i + k] > limit && b->bound[i + k] < least[k] ? b->bound[i + k] : least[k];
+    for (int k = 0; k < LANES; k++)
+        of_all = least[k] < of_all ? least[k] : of_all;
+    return of_all;
+}
+
+double bounds_above(const brick_bounds *b, double limit)
+{
+    const float rounded = (float)limit;
+    return (double)least_above(b, (double)rounded > limit ? nextafterf(rounded, -INFINITY) : rounded);
 }

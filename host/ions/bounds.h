@@ -37,4 +37,7 @@ void bounds_find(brick_bounds *b, double charge_e);
 size_t bounds_first(const brick_bounds *b, size_t most, int32_t *chosen);
 size_t bounds_up_to(const brick_bounds *b, double limit, int32_t *chosen);
 
+/* The least bound above `limit`; infinite: there is none. */
+double bounds_above(const brick_bounds *b, double limit);
+
 #endif

@@ -47,10 +47,10 @@ double ions_grid_distance2(const ions_grid *g, const double way[3])
 
 int64_t ions_grid_number(const ions_grid *g, int64_t brick, int local)
 {
-    const int64_t x = brick % g->bricks[0] * BRICK + local % BRICK,
-                  y = brick / g->bricks[0] % g->bricks[1] * BRICK + local / BRICK % BRICK,
-                  z = brick / (g->bricks[0] * g->bricks[1]) * BRICK + local / (BRICK * BRICK);
-    return (z * g->n[1] + y) * g->n[0] + x;
+    int64_t at[3];
+    ions_grid_corner(g, brick, at);
+    return ((at[2] + local / (BRICK * BRICK)) * g->n[1] + at[1] + local / BRICK % BRICK) * g->n[0] + at[0] +
+           local % BRICK;
 }
 
 void ions_grid_node(const ions_grid *g, int64_t number, int64_t node[3])
@@ -66,6 +66,32 @@ void ions_grid_place_A(const ions_grid *g, const int64_t node[3], double place_A
         place_A[axis] = 0;
         for (int i = 0; i < 3; i++)
             place_A[axis] += (double)node[i] * g->grid.step_A[i][axis];
+    }
+}
+
+void ions_grid_corner(const ions_grid *g, int64_t brick, int64_t node[3])
+{
+    node[0] = brick % g->bricks[0] * BRICK;
+    node[1] = brick / g->bricks[0] % g->bricks[1] * BRICK;
+    node[2] = brick / (g->bricks[0] * g->bricks[1]) * BRICK;
+}
+
+void ions_grid_box(const ions_grid *g, const int64_t first[3], const int64_t last[3], double low_A[3], double high_A[3])
+{
+    for (int axis = 0; axis < 3; axis++) {
+        low_A[axis] = INFINITY;
+        high_A[axis] = -INFINITY;
+    }
+    for (int corner = 0; corner < 8; corner++) {
+        int64_t node[3];
+        double place_A[3];
+        for (int axis = 0; axis < 3; axis++)
+            node[axis] = (corner >> axis & 1) == 0 ? first[axis] : last[axis];
+        ions_grid_place_A(g, node, place_A);
+        for (int axis = 0; axis < 3; axis++) {
+            low_A[axis] = fmin(low_A[axis], place_A[axis]);
+            high_A[axis] = fmax(high_A[axis], place_A[axis]);
+        }
     }
 }
 
@@ -102,10 +128,10 @@ typedef struct filling {
 static void fill_bricks(void *context, size_t first, size_t last)
 {
     const filling *f = context;
-    const int64_t *n = f->grid->n, *bricks = f->grid->bricks;
+    const int64_t *n = f->grid->n;
     for (size_t b = first; b < last; b++) {
-        const int64_t at[3] = {(int64_t)b % bricks[0] * BRICK, (int64_t)b / bricks[0] % bricks[1] * BRICK,
-                               (int64_t)b / (bricks[0] * bricks[1]) * BRICK};
+        int64_t at[3];
+        ions_grid_corner(f->grid, (int64_t)b, at);
         float *to = f->bricks + b * BRICK_NODES;
         const int64_t columns = n[0] - at[0] < BRICK ? n[0] - at[0] : BRICK;
         for (int row = 0; row < BRICK * BRICK; row++, to += BRICK) {

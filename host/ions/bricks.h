@@ -42,6 +42,12 @@ int64_t ions_grid_number(const ions_grid *g, int64_t brick, int local);
 void ions_grid_node(const ions_grid *g, int64_t number, int64_t node[3]);
 void ions_grid_place_A(const ions_grid *g, const int64_t node[3], double place_A[3]);
 
+/* A brick's first node; and the box around nodes `first` to `last`, A from the origin, whatever the
+ * steps are. */
+void ions_grid_corner(const ions_grid *g, int64_t brick, int64_t node[3]);
+void ions_grid_box(const ions_grid *g, const int64_t first[3], const int64_t last[3], double low_A[3],
+                   double high_A[3]);
+
 /* A place from the origin in nodes. */
 void ions_grid_in_nodes(const ions_grid *g, const double place_A[3], double at[3]);
 

@@ -40,6 +40,7 @@ struct device_map {
     dev *device;
     dev_kernel mask, bricks, nodes;
     bool is_lent; /* the kernels are the caller's */
+    int parts;    /* of a brick, each with a record */
     arena arena;
     flight flight;
     command_sequence work;
@@ -113,9 +114,14 @@ static ley_status begin(device_map *m, const float *bricks, const float *table, 
     if (status == LEY_OK)
         status = table != NULL ? arena_upload(&m->arena, table, table_bytes, &m->table, error)
                                : arena_buffer(&m->arena, sizeof(float), DEV_READ_ONLY, &m->table, error);
-    if (status == LEY_OK)
-        status = arena_results(&m->arena, (int64_t)(n * sizeof(ions_record)), &m->records, error);
-    return status;
+    if (m->bricks.kind != NULL) {
+        ions_bricks_spec spec;
+        memcpy(&spec, m->bricks.spec, sizeof spec);
+        m->parts = LEY_BRICK_PARTS(spec.width);
+    }
+    const size_t records = n * (size_t)m->parts;
+    return status == LEY_OK ? arena_results(&m->arena, (int64_t)(records * sizeof(ions_record)), &m->records, error)
+                            : status;
 }
 
 static ley_status mask(ions_map *map, const ions_spheres *spheres, ley_error *error);
@@ -130,6 +136,7 @@ static device_map *new_map(dev *device, const ions_grid *g, const float *bricks,
     if (m == NULL)
         return NULL;
     m->device = m->arena.device = m->flight.device = device;
+    m->parts = 1;
     m->map = (ions_map){.name = device->info->name,
                         .grid = g,
                         .before = bricks,
@@ -261,19 +268,37 @@ static ley_status send_list(device_map *m, const ions_effect *effects, size_t co
     return LEY_OK;
 }
 
+/* Of a brick's parts, in the order of their nodes. */
+static ions_record whole_record(const ions_record *parts, int count)
+{
+    ions_record r = parts[0];
+    for (int i = 1; i < count; i++) {
+        const ions_record *p = &parts[i];
+        r.next_least = fminf(fminf(r.next_least, p->next_least), fmaxf(r.least, p->least));
+        r.next_most = fmaxf(fmaxf(r.next_most, p->next_most), fminf(r.most, p->most));
+        r.at_least = p->least < r.least ? p->at_least : r.at_least;
+        r.at_most = p->most > r.most ? p->at_most : r.at_most;
+        r.least = fminf(r.least, p->least);
+        r.most = fmaxf(r.most, p->most);
+        r.count += p->count;
+    }
+    return r;
+}
+
 static ley_status update(ions_map *map, const ions_effect *effects, size_t n, const ions_work *work,
                          ions_record *records, ley_error *error)
 {
     device_map *m = (device_map *)map;
-    const size_t bytes = n * sizeof *records;
+    const size_t parts = (size_t)m->parts, bytes = n * parts * sizeof *records;
     int32_t last = 0, first_work = 0;
     for (size_t i = 0; i < n; i++)
         last = work[i].last > last ? work[i].last : last;
     sequence_begin(&m->work, &m->flight, NULL);
     const ley_status status = send_list(m, effects, (size_t)last, n, work, &first_work, error);
     sequence_poison(&m->work, &m->records, bytes);
-    for (size_t first = 0; first < n; first += most_groups(m)) {
-        const size_t count = n - first < most_groups(m) ? n - first : most_groups(m);
+    const size_t most = most_groups(m) / (m->is_lent ? 1 : parts);
+    for (size_t first = 0; first < n; first += most) {
+        const size_t count = n - first < most ? n - first : most;
         ions_bricks_arguments a = {.kind = &ions_bricks_kind,
                                    .gm_work = {m->list},
                                    .first_work = first_work + (int32_t)first,
@@ -283,13 +308,18 @@ static ley_status update(ions_map *map, const ions_effect *effects, size_t n, co
                                    .gm_records = {m->records.buffer}};
         set_grid(map->grid, a.grid, a.bricks);
         set_metric(map->grid, 0, a.metric);
-        sequence_launch(&m->work, &m->bricks, (const size_t[3]){count, 1, 1}, &a, 0);
+        sequence_launch(&m->work, &m->bricks, (const size_t[3]){count * parts, 1, 1}, &a, 0);
     }
     sequence_read(&m->work, m->records.buffer, 0, m->records.staging, bytes);
     const ley_status finished = sequence_finish(&m->work, status == LEY_OK ? error : NULL);
     if (status != LEY_OK || finished != LEY_OK)
         return status != LEY_OK ? status : finished;
-    memcpy(records, m->records.staging->bytes, bytes);
+    for (size_t i = 0; i < n; i++) {
+        ions_record of_parts[LEY_BRICK_PARTS(1)];
+        memcpy(of_parts, (const char *)m->records.staging->bytes + i * parts * sizeof *records,
+               parts * sizeof *records);
+        records[i] = whole_record(of_parts, m->parts);
+    }
     return LEY_OK;
 }
 

@@ -28,26 +28,6 @@ typedef struct close_atoms {
     size_t count, room, *which;
 } close_atoms;
 
-/* The box of nodes `first` to `last`, whatever the steps are. */
-static void box_of(const ions_grid *g, const int64_t first[3], const int64_t last[3], double low_A[3], double high_A[3])
-{
-    for (int axis = 0; axis < 3; axis++) {
-        low_A[axis] = INFINITY;
-        high_A[axis] = -INFINITY;
-    }
-    for (int corner = 0; corner < 8; corner++) {
-        int64_t node[3];
-        double place_A[3];
-        for (int axis = 0; axis < 3; axis++)
-            node[axis] = (corner >> axis & 1) == 0 ? first[axis] : last[axis];
-        ions_grid_place_A(g, node, place_A);
-        for (int axis = 0; axis < 3; axis++) {
-            low_A[axis] = fmin(low_A[axis], place_A[axis]);
-            high_A[axis] = fmax(high_A[axis], place_A[axis]);
-        }
-    }
-}
-
 static bool find_close(const masking *m, const double low_A[3], const double high_A[3], close_atoms *close)
 {
     double from_A[3], to_A[3];
@@ -130,7 +110,7 @@ static void leave_out_part(const masking *m, const int64_t first[3], const close
         if (first[axis] > last[axis])
             return;
     }
-    box_of(g, first, last, low_A, high_A);
+    ions_grid_box(g, first, last, low_A, high_A);
     const size_t count = near_part(m->spheres, close, low_A, high_A, near, &is_out);
     if (!is_out && count > 0)
         leave_out_nodes(m, first, last, count, near, values);
@@ -147,11 +127,11 @@ static void leave_out_bricks(void *context, size_t first, size_t last)
     close_atoms close = {.count = 0};
     size_t *near = NULL, room = 0;
     for (size_t b = first; b < last && !atomic_load(&m->has_failed); b++) {
-        const int64_t at[3] = {(int64_t)b % g->bricks[0] * BRICK, (int64_t)b / g->bricks[0] % g->bricks[1] * BRICK,
-                               (int64_t)b / (g->bricks[0] * g->bricks[1]) * BRICK};
-        const int64_t end[3] = {at[0] + BRICK - 1, at[1] + BRICK - 1, at[2] + BRICK - 1};
+        int64_t at[3];
         double low_A[3], high_A[3];
-        box_of(g, at, end, low_A, high_A);
+        ions_grid_corner(g, (int64_t)b, at);
+        const int64_t end[3] = {at[0] + BRICK - 1, at[1] + BRICK - 1, at[2] + BRICK - 1};
+        ions_grid_box(g, at, end, low_A, high_A);
         bool is_there = find_close(m, low_A, high_A, &close);
         if (is_there && close.count > room) {
             free(near);
@@ -292,8 +272,8 @@ static void update_bricks(void *context, size_t first, size_t last)
     const ions_grid *g = u->map->map.grid;
     for (size_t i = first; i < last; i++) {
         const ions_work *w = &u->work[i];
-        const int64_t at[3] = {w->brick % g->bricks[0] * BRICK, w->brick / g->bricks[0] % g->bricks[1] * BRICK,
-                               w->brick / (g->bricks[0] * g->bricks[1]) * BRICK};
+        int64_t at[3];
+        ions_grid_corner(g, w->brick, at);
         const float corner[3] = {(float)at[0], (float)at[1], (float)at[2]};
         float *values = u->map->bricks + (size_t)w->brick * BRICK_NODES;
         for (int k = w->first; k < w->last; k++)

@@ -144,8 +144,8 @@ static ley_status run_on(placing *p, ions_map *map, ley_error *error)
         status = search_check(s, error);
     }
     search_end(s);
-    how->mask_s = masked_s - begin_s;
-    how->placing_s = ley_clock_s() - masked_s;
+    how->mask_s += masked_s - begin_s; /* of all maps that are tried */
+    how->placing_s += ley_clock_s() - masked_s;
     return status;
 }
 
@@ -299,18 +299,10 @@ static ley_status make_spheres(placing *p, ley_error *error)
 static ley_status make_exact(placing *p, ley_error *error)
 {
     ions_task *t = p->t;
-    double low_A[3] = {INFINITY, INFINITY, INFINITY}, high_A[3] = {-INFINITY, -INFINITY, -INFINITY};
-    for (int corner = 0; corner < 8; corner++) {
-        int64_t node[3];
-        double place_A[3];
-        for (int axis = 0; axis < 3; axis++)
-            node[axis] = (corner >> axis & 1) == 0 ? 0 : p->grid.n[axis] - 1;
-        ions_grid_place_A(&p->grid, node, place_A);
-        for (int axis = 0; axis < 3; axis++) {
-            low_A[axis] = fmin(low_A[axis], place_A[axis]);
-            high_A[axis] = fmax(high_A[axis], place_A[axis]);
-        }
-    }
+    double low_A[3], high_A[3];
+    const int64_t *n = p->grid.n;
+    ions_grid_box(&p->grid, (const int64_t[3]){0, 0, 0}, (const int64_t[3]){n[0] - 1, n[1] - 1, n[2] - 1}, low_A,
+                  high_A);
     const exact_options options = {.atoms = t->solute,
                                    .origin_A = p->grid.grid.origin_A,
                                    .low_A = low_A,

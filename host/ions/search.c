@@ -20,11 +20,13 @@ static const double equal = 1e-12, float_rounding = 1.2e-7;
 /* ---- For tests ------------------------------------------------------------------------------- */
 
 static double assumed_delta = -1;
+static size_t first_bricks = FIRST_BRICKS;
 static int begun;
 
-void search_assume(double delta)
+void search_assume(double delta, size_t bricks)
 {
     assumed_delta = delta;
+    first_bricks = bricks > 0 ? bricks : FIRST_BRICKS;
     begun = 0;
 }
 
@@ -35,14 +37,6 @@ int search_begun(void)
 
 /* ---- The search ------------------------------------------------------------------------------ */
 
-typedef struct placed {
-    double charge_e, place_A[3];
-    int64_t number, node[3];
-    double found; /* the map's potential */
-    double energy, delta;
-    bool is_open; /* the energy is not known yet; by delta the potential may be off */
-} placed;
-
 typedef struct candidate {
     int64_t number, node[3];
     double place_A[3];
@@ -51,6 +45,13 @@ typedef struct candidate {
     size_t ions;            /* so many are there */
     bool is_left_out;
 } candidate;
+
+typedef struct placed {
+    double charge_e;
+    candidate at;
+    double energy, delta, gap; /* any other node is better only if the map is off by more than the gap */
+    bool is_open;              /* the energy is not known yet; by delta the potential may be off */
+} placed;
 
 struct search {
     search_options o;
@@ -195,7 +196,7 @@ static ley_status bring_up(search *s, double charge_e, double wanted, double *be
     ley_status status = LEY_OK;
     bounds_find(&s->bounds, charge_e);
     if (s->fresh_count == 0)
-        status = update(s, bounds_first(&s->bounds, FIRST_BRICKS, s->chosen), error);
+        status = update(s, bounds_first(&s->bounds, first_bricks, s->chosen), error);
     while (status == LEY_OK) {
         *best = best_of_map(s, charge_e);
         const size_t count = choose_bricks(s, fmax(wanted, *best + 2 * s->delta));
@@ -271,7 +272,7 @@ static ley_status add_images(search *s, const placed *ion, double charge, ley_er
     }
     if (!has_room(s, count))
         return ley_fail_memory(error, count * sizeof *s->effects, "the ions' effects");
-    add_effect(s, (const double[3]){(double)ion->node[0], (double)ion->node[1], (double)ion->node[2]}, charge,
+    add_effect(s, (const double[3]){(double)ion->at.node[0], (double)ion->at.node[1], (double)ion->at.node[2]}, charge,
                s->g->between2);
     for (int64_t a = -times[0]; a <= times[0]; a++)
         for (int64_t b = -times[1]; b <= times[1]; b++)
@@ -280,7 +281,7 @@ static ley_status add_images(search *s, const placed *ion, double charge, ley_er
                 double at[3];
                 bool matters = a != 0 || b != 0 || c != 0;
                 for (int i = 0; i < 3; i++) {
-                    at[i] = (double)(ion->node[i] + cells[i] * s->g->n[i]);
+                    at[i] = (double)(ion->at.node[i] + cells[i] * s->g->n[i]);
                     matters = matters && at[i] >= -(double)reach[i] && at[i] < (double)(s->g->n[i] + reach[i]);
                 }
                 if (matters)
@@ -290,19 +291,17 @@ static ley_status add_images(search *s, const placed *ion, double charge, ley_er
 }
 
 /* At a candidate, or where one alone is left. */
-static ley_status add_ion(search *s, double charge_e, const candidate *at, bool is_open, ley_error *error)
+static ley_status add_ion(search *s, double charge_e, const candidate *at, bool is_open, double gap, ley_error *error)
 {
     if (!has_room(s, 1))
         return ley_fail_memory(error, s->effect_count * sizeof *s->effects, "the ions' effects");
     placed *ion = &s->ions[s->ion_count];
     *ion = (placed){.charge_e = charge_e,
-                    .number = at->number,
-                    .found = at->found,
+                    .at = *at,
                     .energy = charge_e * at->exact,
                     .delta = s->delta,
+                    .gap = gap,
                     .is_open = is_open};
-    memcpy(ion->node, at->node, sizeof ion->node);
-    memcpy(ion->place_A, at->place_A, sizeof ion->place_A);
     const double charge = s->o.constant * charge_e * ions_grid_unit(s->g);
     if (s->g->is_periodic) {
         const ley_status status = add_images(s, ion, charge, error);
@@ -310,9 +309,9 @@ static ley_status add_ion(search *s, double charge_e, const candidate *at, bool 
             return status;
         bounds_forget(&s->bounds);
     } else {
-        add_effect(s, (const double[3]){(double)ion->node[0], (double)ion->node[1], (double)ion->node[2]}, charge,
-                   s->g->between2);
-        bounds_widen(&s->bounds, s->o.constant * charge_e, ion->place_A);
+        add_effect(s, (const double[3]){(double)ion->at.node[0], (double)ion->at.node[1], (double)ion->at.node[2]},
+                   charge, s->g->between2);
+        bounds_widen(&s->bounds, s->o.constant * charge_e, ion->at.place_A);
     }
     s->delta += float_rounding * fabs(charge) / (s->g->is_square ? s->g->between2 : sqrt(s->g->between2));
     s->ion_count++;
@@ -353,7 +352,7 @@ static bool is_near_ion(const search *s, const placed *ion, const candidate *c)
     if (s->g->is_cubic)
         return false; /* the map has left it out, exactly */
     for (int axis = 0; axis < 3; axis++)
-        way[axis] = c->place_A[axis] - ion->place_A[axis];
+        way[axis] = c->place_A[axis] - ion->at.place_A[axis];
     const double steps2 = s->g->between2 / (1 - 1e-5);
     return exact_distance_A2(s->o.exact, way) < steps2 * s->g->h_A * s->g->h_A * (1 - 1e-12);
 }
@@ -375,7 +374,7 @@ static void add_ions(void *context, size_t first, size_t last)
         for (size_t k = 0; k < c->ions; k++) {
             double way_A[3];
             for (int axis = 0; axis < 3; axis++)
-                way_A[axis] = c->place_A[axis] - s->ions[k].place_A[axis];
+                way_A[axis] = c->place_A[axis] - s->ions[k].at.place_A[axis];
             const double term = s->ions[k].charge_e * exact_pair(s->o.exact, way_A);
             sum += term;
             absolute += fabs(term);
@@ -427,7 +426,7 @@ static ley_status find_delta(search *s, ley_error *error)
     for (size_t i = 0; i < count && s->o.has_charges && status == LEY_OK; i++)
         off = fmax(off, fabs(c[i].found - c[i].exact));
     s->delta = s->o.has_charges ? fmax(4 * off, 4 * float_rounding * largest) : 0;
-    if (s->o.is_deferred && assumed_delta >= 0)
+    if (assumed_delta >= 0)
         s->delta = assumed_delta;
     begun++;
     return status;
@@ -464,22 +463,25 @@ ley_status search_begin(const search_options *o, search **made, ley_error *error
 
 /* ---- The best node --------------------------------------------------------------------------- */
 
-/* The node whose potential is up to `limit`, if that is one alone. Floats between the limit and the
- * next float may be found, too. */
-static bool is_one(const search *s, double charge_e, double limit, ions_found *one)
+/* The best node, if no other one's potential is up to `limit`; *gap: by how much the next one is
+ * behind it at least. Floats between the limit and the next float may be found, too. */
+static bool is_one(const search *s, double charge_e, double limit, ions_found *one, double *gap)
 {
     const float most = nextafterf((float)limit, INFINITY), sign = charge_e > 0 ? 1 : -1;
-    int count = 0;
+    float best = INFINITY, next = INFINITY;
     for (size_t i = 0; i < s->fresh_count; i++) {
         const ions_record *r = &s->records[s->fresh[i]];
-        const float best = sign > 0 ? r->least : r->most, next = sign > 0 ? r->next_least : r->next_most;
-        if (!(sign * best <= most))
+        const float here = sign * (sign > 0 ? r->least : r->most),
+                    behind = sign * (sign > 0 ? r->next_least : r->next_most);
+        next = fminf(next, here < best ? fminf(best, behind) : here);
+        if (!(here < best))
             continue;
-        count += sign * next <= most ? 2 : 1;
-        *one =
-            (ions_found){.brick = s->fresh[i], .local = (int32_t)(sign > 0 ? r->at_least : r->at_most), .value = best};
+        best = here;
+        *one = (ions_found){
+            .brick = s->fresh[i], .local = (int32_t)(sign > 0 ? r->at_least : r->at_most), .value = sign * here};
     }
-    return count == 1 && one->local >= 0 && one->local < BRICK_NODES;
+    *gap = fmin((double)next, bounds_above(&s->bounds, limit)) - (double)best;
+    return best <= most && !(next <= most) && one->local >= 0 && one->local < BRICK_NODES;
 }
 
 /* Lists nodes whose potential, of the sign of the charge, is up to `limit`. */
@@ -546,12 +548,12 @@ static double term_of(const search *s, const placed *ion, const int64_t node[3])
     double way[3];
     int64_t wrapped[3];
     for (int axis = 0; axis < 3; axis++) {
-        way[axis] = (double)(node[axis] - ion->node[axis]);
-        wrapped[axis] = (node[axis] - ion->node[axis] + g->n[axis]) % g->n[axis];
+        way[axis] = (double)(node[axis] - ion->at.node[axis]);
+        wrapped[axis] = (node[axis] - ion->at.node[axis] + g->n[axis]) % g->n[axis];
     }
     const double factor = s->o.map->table != NULL
                               ? (double)s->o.map->table[(wrapped[2] * g->n[1] + wrapped[1]) * g->n[0] + wrapped[0]]
-                              : pow(ions_grid_distance2(g, way), g->is_square ? -1 : -0.5);
+                              : 1 / (g->is_square ? ions_grid_distance2(g, way) : sqrt(ions_grid_distance2(g, way)));
     return s->o.constant * ion->charge_e * ions_grid_unit(g) * factor;
 }
 
@@ -586,7 +588,8 @@ static ley_status make_candidates(search *s, double charge_e, double best, doubl
     *made = NULL;
     *is_all = true;
     ley_status status = LEY_OK;
-    if (is_one(s, charge_e, *limit, s->found))
+    double gap;
+    if (is_one(s, charge_e, *limit, s->found, &gap))
         total = 1;
     else
         status = list(s, charge_e, *limit, ley_grid_points(&s->g->grid), &total, error);
@@ -688,46 +691,59 @@ static bool may_be_left_out(const search *s, const candidate *c)
 static ley_status place_at_one(search *s, double charge_e, double limit, bool *is_done, ley_error *error)
 {
     ions_found one;
+    double gap;
     *is_done = false;
-    if (!s->o.is_deferred || !is_one(s, charge_e, limit, &one))
+    if (!s->o.is_deferred || !is_one(s, charge_e, limit, &one, &gap))
         return LEY_OK;
     const candidate c = candidate_of(s, one.brick, one.local, one.value);
     if (may_be_left_out(s, &c))
         return LEY_OK;
     *is_done = true;
     const ley_status status = check_found(s, &c, error);
-    return status == LEY_OK ? add_ion(s, charge_e, &c, true, error) : status;
+    return status == LEY_OK ? add_ion(s, charge_e, &c, true, gap, error) : status;
 }
 
 static void note_energy(search *s, const placed *ion)
 {
-    s->done.energy_error = fmax(s->done.energy_error, fabs(ion->charge_e * ion->found - ion->energy));
+    s->done.energy_error = fmax(s->done.energy_error, fabs(ion->charge_e * ion->at.found - ion->energy));
     s->done.largest = fmax(s->done.largest, fabs(ion->energy));
+}
+
+/* Where the map was off by more than was thought: whether no other node may be better even so, as
+ * it may be off by twice the most that was seen. */
+static bool gaps_are_wide(const search *s, double most)
+{
+    bool are_wide = true;
+    for (size_t k = 0; k < s->ion_count; k++)
+        are_wide = are_wide && 2 * most <= s->ions[k].gap;
+    return are_wide;
 }
 
 ley_status search_settle(search *s, bool *is_right, ley_error *error)
 {
     size_t count = 0;
+    double most = 0;
+    bool is_within = true;
     candidate *c = calloc(s->ion_count + 1, sizeof *c);
     *is_right = true;
     if (c == NULL)
         return ley_fail_memory(error, s->ion_count * sizeof *c, "nodes to sum");
-    for (size_t k = 0; k < s->ion_count; k++) {
-        const placed *ion = &s->ions[k];
-        if (!ion->is_open)
-            continue;
-        c[count] = (candidate){.number = ion->number, .found = ion->found, .ions = k};
-        memcpy(c[count].node, ion->node, sizeof ion->node);
-        memcpy(c[count++].place_A, ion->place_A, sizeof ion->place_A);
-    }
+    for (size_t k = 0; k < s->ion_count; k++)
+        if (s->ions[k].is_open)
+            c[count++] = s->ions[k].at;
     const ley_status status = count > 0 ? recompute(s, c, count, error) : LEY_OK;
     for (size_t i = 0; i < count && status == LEY_OK; i++) {
         placed *ion = &s->ions[c[i].ions];
-        *is_right = *is_right && !c[i].is_left_out && fabs(c[i].found - c[i].exact) <= ion->delta;
+        const double off = fabs(c[i].found - c[i].exact);
+        most = fmax(most, off);
+        is_within = is_within && off <= ion->delta;
+        *is_right = *is_right && !c[i].is_left_out;
         ion->energy = ion->charge_e * c[i].exact;
+        ion->gap -= off;
         ion->is_open = false;
         note_energy(s, ion);
     }
+    *is_right = *is_right && (is_within || gaps_are_wide(s, most));
     free(c);
     return status;
 }
@@ -755,7 +771,7 @@ ley_status search_place(search *s, double charge_e, int64_t *node, ley_error *er
         bool is_done;
         status = place_at_one(s, charge_e, limit, &is_done, error);
         if (is_done && status == LEY_OK)
-            *node = s->ions[s->ion_count - 1].number;
+            *node = s->ions[s->ion_count - 1].at.number;
         if (is_done || status != LEY_OK)
             return status;
         status = make_candidates(s, charge_e, best, &limit, &c, &count, &is_all, error);
@@ -769,7 +785,7 @@ ley_status search_place(search *s, double charge_e, int64_t *node, ley_error *er
         if (chosen != NULL && is_certain) {
             *node = chosen->number;
             s->done.undecided += !is_all;
-            status = add_ion(s, charge_e, chosen, false, error);
+            status = add_ion(s, charge_e, chosen, false, is_all ? limit - energy / fabs(charge_e) : INFINITY, error);
             if (status == LEY_OK)
                 note_energy(s, &s->ions[s->ion_count - 1]);
             free(c);
@@ -830,7 +846,7 @@ static bool should_be_left_out(const search *s, const close_atoms *close, const 
     for (size_t k = 0; k < s->ion_count && !is_out; k++) {
         double way[3];
         for (int axis = 0; axis < 3; axis++)
-            way[axis] = c->place_A[axis] - s->ions[k].place_A[axis];
+            way[axis] = c->place_A[axis] - s->ions[k].at.place_A[axis];
         const double steps2 = exact_distance_A2(s->o.exact, way) / (s->g->h_A * s->g->h_A);
         is_out = steps2 < s->g->between2;
         *is_open = *is_open || fabs(steps2 - s->g->between2) <= (s->g->is_cubic ? 0.25 : 1e-4 * s->g->between2);
@@ -842,6 +858,8 @@ static ley_status check_nodes(search *s, int64_t b, size_t total, const close_at
 {
     static const float absent = NAN;
     float values[BRICK_NODES];
+    int64_t first[3];
+    ions_grid_corner(s->g, b, first);
     for (int i = 0; i < BRICK_NODES; i++)
         values[i] = absent;
     for (size_t i = 0; i < total && i < BRICK_NODES; i++)
@@ -851,9 +869,8 @@ static ley_status check_nodes(search *s, int64_t b, size_t total, const close_at
         if ((local / BRICK + b) % CHECKED_ROWS != 0)
             continue;
         const candidate c = candidate_of(s, b, local, values[local]);
-        const int64_t at[3] = {b % s->g->bricks[0] * BRICK + local % BRICK,
-                               b / s->g->bricks[0] % s->g->bricks[1] * BRICK + local / BRICK % BRICK,
-                               b / (s->g->bricks[0] * s->g->bricks[1]) * BRICK + local / (BRICK * BRICK)};
+        const int64_t at[3] = {first[0] + local % BRICK, first[1] + local / BRICK % BRICK,
+                               first[2] + local / (BRICK * BRICK)};
         const bool is_beyond = at[0] >= s->g->n[0] || at[1] >= s->g->n[1] || at[2] >= s->g->n[2];
         bool is_open = false;
         const bool is_out = is_beyond || should_be_left_out(s, close, &c, &is_open);

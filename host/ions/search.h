@@ -43,8 +43,9 @@ ley_status search_begin(const search_options *options, search **made, ley_error 
 /* The best node for a charge, by its number, where an ion is from then on; -1: there is none. */
 ley_status search_place(search *s, double charge_e, int64_t *node, ley_error *error);
 
-/* Sums all ions that have not been. False: the map was off by more than was thought, and all is to
- * be done again, each ion summed at once. */
+/* Sums all ions that have not been. False: the map was off by so much more than was thought that
+ * other nodes may be better, or one of them is to be left out: all is to be done again, each ion
+ * summed at once. */
 ley_status search_settle(search *s, bool *is_right, ley_error *error);
 
 /* Of an ion, by its order, after that; kcal/mol. */
@@ -59,9 +60,9 @@ void search_end(search *s);
 /* Of equals, in their order, the one that the seed means for this ion; 0: the first. */
 size_t search_choice(int64_t seed, size_t ion, size_t count);
 
-/* For tests: searches whose ions are not summed at once take this for what the map is off by,
- * kcal/mol/e; negative: no longer. How many searches of any kind have begun since. */
-void search_assume(double delta);
+/* For tests: searches take this for what the map is off by at first, kcal/mol/e, and look at so
+ * many bricks at first; negative, and 0: as usual. How many searches have begun since. */
+void search_assume(double delta, size_t bricks);
 int search_begun(void);
 
 #endif
