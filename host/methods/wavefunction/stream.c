@@ -76,8 +76,11 @@ static void put_to_vector(writer *w)
         put(w, 0);
 }
 
-static void put_header(writer *w, const double place[3], double more)
+static void put_header(writer *w, const double centre[3], double more)
 {
+    double place[3];
+    for (int axis = 0; axis < 3; axis++)
+        place[axis] = centre[axis] - stream_origin(w->e)[axis];
     for (int axis = 0; axis < 3; axis++)
         put(w, (double)(float)place[axis]);
     put(w, more);
