@@ -229,6 +229,14 @@ static void add_primitives(const shell_pair *s, const rules *all, double a, doub
     *length = derivative > 0 ? fabs(factor) * sqrt(v * v * p / (1 + t) + slope * slope) : fabs(*value);
 }
 
+/* How much more a pair of a high degree counts: in front of Boys' functions stand polynomials whose
+ * terms cancel the more, the higher it is, and floats lose as many digits. */
+static double weight_of(int degree)
+{
+    enum { SURE_DEGREE = 6 };
+    return degree > SURE_DEGREE ? ldexp(1, degree - SURE_DEGREE) : 1;
+}
+
 /* ---- Sums ------------------------------------------------------------------------------------ */
 
 /* Values less what electrons add to them, and squares. */
@@ -258,7 +266,7 @@ static void add_shells(const sums *to, shell_pair *s)
                 double value, length;
                 add_primitives(s, &to->rules, a, b, factor, to->q->derivative, to->point[k], &value, &length);
                 to->values[k].value += to->q->derivative > 0 ? value : -value;
-                to->values[k].absolute += length * length;
+                to->values[k].absolute += pow(weight_of(s->a->l + s->b->l) * length, 2);
             }
         }
 }
