@@ -4,6 +4,7 @@
  * Gaussians as many multiply-adds as it has coefficients, of fields four times as many. */
 #include "methods/wavefunction/method.h"
 
+#include "core/two_floats.h"
 #include "core/units.h"
 #include "error.h"
 #include "law/esp.h"
@@ -191,8 +192,9 @@ typedef struct storing {
 static void way_from(const double nucleus[3], const esp_run *run, size_t point, double way[3])
 {
     for (size_t axis = 0; axis < 3; axis++) {
-        const float *places = run->places + axis * (size_t)run->pitch + point, high = (float)nucleus[axis],
-                    low = (float)(nucleus[axis] - (double)high);
+        const float *places = run->places + axis * (size_t)run->pitch + point;
+        float high, low;
+        two_floats(nucleus[axis], &high, &low);
         const float above = places[0] - high, below = places[3 * run->pitch] - low;
         way[axis] = (double)(above + below);
     }

@@ -1,6 +1,7 @@
 #include "methods/wavefunction/hermite.h"
 
 #include "cancel.h"
+#include "core/two_floats.h"
 #include "error.h"
 #include "memory.h"
 #include "parallel.h"
@@ -310,10 +311,8 @@ static void make_pair(const making *m, size_t i, far_away *moments)
     for (int k = 0; k < size; k++)
         c->coefficients[i * (size_t)size + (size_t)k] = (float)exact[k];
     float *place = c->places + HERMITE_PLACE * i;
-    for (int axis = 0; axis < 3; axis++) {
-        place[axis] = (float)p.centre[axis];
-        place[4 + axis] = (float)(p.centre[axis] - (double)place[axis]);
-    }
+    for (int axis = 0; axis < 3; axis++)
+        two_floats(p.centre[axis], &place[axis], &place[4 + axis]);
     place[3] = (float)sqrt(p.p);
 }
 

@@ -1,6 +1,7 @@
 #include "methods/wavefunction/list.h"
 
 #include "core/sizes.h"
+#include "core/two_floats.h"
 #include "error.h"
 #include "parallel.h"
 
@@ -183,11 +184,8 @@ static void put_places(void *context, size_t first, size_t last)
     for (size_t i = first; i < last; i++) {
         double place[3];
         p->place(p->context, (int64_t)i < p->count ? (int64_t)i : p->count - 1, place);
-        for (size_t axis = 0; axis < 3; axis++) {
-            float *high = &p->places[axis * p->pitch + i];
-            *high = (float)place[axis];
-            p->places[(axis + 3) * p->pitch + i] = (float)(place[axis] - (double)*high);
-        }
+        for (size_t axis = 0; axis < 3; axis++)
+            two_floats(place[axis], &p->places[axis * p->pitch + i], &p->places[(axis + 3) * p->pitch + i]);
     }
 }
 

@@ -1,5 +1,6 @@
 #include "methods/wavefunction/stream.h"
 
+#include "core/two_floats.h"
 #include "error.h"
 #include "memory.h"
 #include "parallel.h"
@@ -78,14 +79,14 @@ static void put_to_vector(writer *w)
 
 static void put_header(writer *w, const double centre[3], double more)
 {
-    double place[3];
+    float high[3], low[3];
     for (int axis = 0; axis < 3; axis++)
-        place[axis] = centre[axis] - stream_origin(w->e)[axis];
+        two_floats(centre[axis] - stream_origin(w->e)[axis], &high[axis], &low[axis]);
     for (int axis = 0; axis < 3; axis++)
-        put(w, (double)(float)place[axis]);
+        put(w, (double)high[axis]);
     put(w, more);
     for (int axis = 0; axis < 3; axis++)
-        put(w, place[axis] - (double)(float)place[axis]);
+        put(w, (double)low[axis]);
     put(w, 0);
 }
 
