@@ -359,6 +359,50 @@ static void test_shells(void **state)
     free(points);
 }
 
+/* A pair that no others cover: of high degrees some of its polynomials' digits are lost; of tight
+ * Gaussians distances are short beside the nucleus' own coordinates. */
+static void test_lone_shells(void **state)
+{
+    static const double charge = 2, place[] = {0.1, 0.2, 0.3}, coefficient = 1, occupations[] = {2, 2};
+    static const int64_t first[] = {0, 1};
+    static const int32_t atom;
+    const ley_run_options options = usual();
+    double orbitals[2 * 28];
+    unsigned seed = 12;
+    for (size_t k = 0; k < sizeof orbitals / sizeof *orbitals; k++)
+        orbitals[k] = support_uniform(&seed) - 0.5;
+    for (int32_t l = 0; l <= LEY_MOST_MOMENTUM; l += support_is_quick() ? 3 : 1)
+        for (int32_t is_pure = 0; is_pure <= (support_is_quick() ? 0 : 1); is_pure++) {
+            const double exponent = l < 3 ? 1e9 : 1;
+            const ley_wavefunction_arrays a = {.size = sizeof a,
+                                               .nuclei = 1,
+                                               .shells = 1,
+                                               .primitives = 1,
+                                               .orbitals = 2,
+                                               .charges = &charge,
+                                               .positions_bohr = place,
+                                               .shell_atom = &atom,
+                                               .shell_l = &l,
+                                               .shell_pure = &is_pure,
+                                               .shell_first_primitive = first,
+                                               .exponents = &exponent,
+                                               .coefficients = &coefficient,
+                                               .orbital_coefficients = orbitals,
+                                               .occupations = occupations};
+            ley_wavefunction *w = NULL;
+            ley_error error = {0};
+            double *points = make_points(2);
+            for (int k = 0; k < 3 * POINTS; k++)
+                points[k] = points[k] / sqrt(exponent) + place[k % 3] * units_bohr_A;
+            assert_ok(ley_wavefunction_create(&a, &w, &error));
+            wavefunction_job j = run_at(w, NULL, points, true, NULL, &options);
+            assert_right(&j, w, 11, 2e-6);
+            wavefunction_job_end(&j);
+            free(points);
+            ley_wavefunction_destroy(w);
+        }
+}
+
 /* Slabs of any size have the same bytes. */
 static void test_targets_and_slabs(void **state)
 {
@@ -626,7 +670,7 @@ static void test_faults(void **state)
 
 static int run_on(const char *selector, const ley_device_info *info)
 {
-    return RUN_ON_DEVICE("potentials", &engine, test_shells, test_targets_and_slabs, test_units_and_places,
+    return RUN_ON_DEVICE("potentials", &engine, test_shells, test_lone_shells, test_targets_and_slabs, test_units_and_places,
                          test_distances, test_refusals, test_forecasts, test_cancel, test_faults);
 }
 

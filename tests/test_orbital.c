@@ -349,6 +349,37 @@ static void test_variants_of_lists(void **state)
     ley_wavefunction_destroy(w);
 }
 
+/* Far from 0 distances have all their digits. */
+static void test_far_from_origin(void **state)
+{
+    static const int64_t list[] = {1};
+    static const double shift[] = {2e4, -1.5e4, 1.8e4};
+    ley_wavefunction *some = NULL, *w = NULL;
+    ley_error error = {0};
+    assert_ok(some_wavefunction(3, 3, 3, 5, &some, &error));
+    ley_wavefunction_arrays a = ley_wavefunction_get(some);
+    double *positions = calloc(3 * (size_t)a.nuclei, sizeof *positions);
+    for (int64_t k = 0; k < 3 * a.nuclei; k++)
+        positions[k] = a.positions_bohr[k] + shift[k % 3];
+    a.positions_bohr = positions;
+    assert_ok(ley_wavefunction_create(&a, &w, &error));
+    for (size_t i = 0; list_variant(i) != NULL; i++) {
+        ley_run_options options = usual();
+        options.variant = list_variant(i);
+        options.sum = LEY_SUM_DOUBLE;
+        wavefunction_job j = make_job((ley_wavefunction_request){.orbitals = list, .orbital_count = 1}, NULL);
+        for (int64_t k = 0; k < 3 * j.request.points; k++)
+            j.points[k] += shift[k % 3] * units_bohr_A;
+        run(&j, w, &options, false);
+        if (j.status != LEY_ERROR_NO_DEVICE)
+            assert_right(&j, w, NULL, 5, 1e-12);
+        end(&j);
+    }
+    free(positions);
+    ley_wavefunction_destroy(some);
+    ley_wavefunction_destroy(w);
+}
+
 /* On a grid along the axes the other kernels compute the same. Code that is compiled for a basis is
  * not compiled again for another molecule in it. */
 static void test_compiled_once(void **state)
@@ -806,9 +837,10 @@ static void test_wrong_functions(void **state)
 static int run_on(const char *selector, const ley_device_info *info)
 {
     return RUN_ON_DEVICE("orbitals", &engine, test_functions, test_densities, test_chosen_densities, test_differences,
-                         test_variants_and_slabs, test_variants_of_lists, test_compiled_once, test_large_bases,
-                         test_frames, test_other_occupations, test_screening, test_integrals, test_many_functions,
-                         test_refusals, test_forecasts, test_cancel, test_faults, test_wrong_functions);
+                         test_variants_and_slabs, test_variants_of_lists, test_far_from_origin, test_compiled_once,
+                         test_large_bases, test_frames, test_other_occupations, test_screening, test_integrals,
+                         test_many_functions, test_refusals, test_forecasts, test_cancel, test_faults,
+                         test_wrong_functions);
 }
 
 int main(void)

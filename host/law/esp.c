@@ -258,6 +258,14 @@ static addend add_primitives(const shell_pair *s, const rules *all, double a, do
     return sum;
 }
 
+/* How much more a pair of a high degree counts: in front of Boys' functions stand polynomials whose
+ * terms cancel the more, the higher it is, and floats lose as many digits. */
+static double weight_of(int degree)
+{
+    enum { SURE_DEGREE = 6 };
+    return degree > SURE_DEGREE ? ldexp(1, degree - SURE_DEGREE) : 1;
+}
+
 /* ---- Sums ------------------------------------------------------------------------------------ */
 
 typedef struct sums {
@@ -287,7 +295,7 @@ static void add_pair(const sums *to, const shell_pair *s, double a, double b, do
             addend *atom = &to->atoms[(size_t)(a >= b ? s->a : s->b)->atom * to->n + k];
             *atom = (addend){atom->v + of.v, atom->slope + of.slope};
         } else
-            to->values[k].absolute += square_of(to, of, steepness);
+            to->values[k].absolute += pow(weight_of(s->a->l + s->b->l), 2) * square_of(to, of, steepness);
     }
 }
 

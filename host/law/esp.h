@@ -10,10 +10,10 @@
 #define ESP_R_MIN_BOHR 1e-3
 
 /* Its row for verification. What is absolute is the value's magnitude and the root of the sum of
- * squares of what nuclei and pairs of primitives add: that is how floats are off. A nucleus counts
- * as one with those pairs around it that are multipoles at the point: far from a molecule so do
- * atoms, whose electrons make up for their nuclei. Of the field the same, of the lengths of what
- * they add. */
+ * squares of what nuclei and pairs of primitives add, of pairs of a degree L > 6 2^(L - 6) times
+ * that: that is how floats are off. A nucleus counts as one with those pairs around it that are
+ * multipoles at the point: far from a molecule so do atoms, whose electrons make up for their
+ * nuclei. Of the field the same, of the lengths of what they add. */
 extern const law law_esp;
 
 /* The values at n points, bohr, in hartree/e: of a quantity's derivative 0 the potential, of 1 to 3

@@ -5,6 +5,7 @@
  * coefficients, of fields four times as many. */
 #include "methods/wavefunction/method.h"
 
+#include "core/two_floats.h"
 #include "core/units.h"
 #include "error.h"
 #include "law/esp.h"

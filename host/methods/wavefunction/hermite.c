@@ -1,6 +1,7 @@
 #include "methods/wavefunction/hermite.h"
 
 #include "cancel.h"
+#include "core/two_floats.h"
 #include "error.h"
 #include "memory.h"
 #include "parallel.h"
@@ -280,10 +281,8 @@ static double add_derivative(int t, int u, int v, double h, double *to)
 
 static void put_place(const double centre[3], float *place)
 {
-    for (int axis = 0; axis < 3; axis++) {
-        place[axis] = (float)centre[axis];
-        place[4 + axis] = (float)(centre[axis] - (double)place[axis]);
-    }
+    for (int axis = 0; axis < 3; axis++)
+        two_floats(centre[axis], &place[axis], &place[4 + axis]);
 }
 
 /* h becomes derivatives by P. */

@@ -1,6 +1,7 @@
 #include "methods/wavefunction/list.h"
 
 #include "core/sizes.h"
+#include "core/two_floats.h"
 #include "error.h"
 #include "parallel.h"
 
@@ -183,11 +184,8 @@ static void put_places(void *context, size_t first, size_t last)
     for (size_t i = first; i < last; i++) {
         double place[3];
         p->place(p->context, (int64_t)i < p->count ? (int64_t)i : p->count - 1, place);
-        for (size_t axis = 0; axis < 3; axis++) {
-            float *high = &p->places[axis * p->pitch + i];
-            *high = (float)place[axis];
-            p->places[(axis + 3) * p->pitch + i] = (float)(place[axis] - (double)*high);
-        }
+        for (size_t axis = 0; axis < 3; axis++)
+            two_floats(place[axis], &p->places[axis * p->pitch + i], &p->places[(axis + 3) * p->pitch + i]);
     }
 }
 
@@ -216,6 +214,20 @@ static void launch_block(list_run *run, int32_t block)
         (double)run->pitch * block_point_s(k, p));
 }
 
+typedef struct about {
+    const double *origin;
+    list_place *place;
+    const void *context;
+} about;
+
+static void place_about(const void *context, int64_t i, double place[3])
+{
+    const about *a = context;
+    a->place(a->context, i, place);
+    for (int axis = 0; axis < 3; axis++)
+        place[axis] -= a->origin[axis];
+}
+
 ley_status list_run_begin(list_run *run, list_place *place, const void *context, int64_t count,
                           const atomic_bool *cancelled, ley_error *error)
 {
@@ -224,7 +236,7 @@ ley_status list_run_begin(list_run *run, list_place *place, const void *context,
     run->count = count;
     run->pitch = ley_round_up(count, group_points(k));
     const size_t bytes = (size_t)k->problem.values * (size_t)run->pitch * number_bytes(k);
-    list_put_places(run->places, run->pitch, count, place, context);
+    list_put_places(run->places, run->pitch, count, place_about, &(about){stream_origin(k->problem.e), place, context});
     sequence_begin(w, &k->flight, cancelled);
     sequence_write(w, run->points, 0, run->places, COORDINATES * (size_t)run->pitch * sizeof(float));
     if (k->problem.weights != NULL)

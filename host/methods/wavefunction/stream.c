@@ -1,5 +1,6 @@
 #include "methods/wavefunction/stream.h"
 
+#include "core/two_floats.h"
 #include "error.h"
 #include "memory.h"
 #include "parallel.h"
@@ -76,13 +77,16 @@ static void put_to_vector(writer *w)
         put(w, 0);
 }
 
-static void put_header(writer *w, const double place[3], double more)
+static void put_header(writer *w, const double centre[3], double more)
 {
+    float high[3], low[3];
     for (int axis = 0; axis < 3; axis++)
-        put(w, (double)(float)place[axis]);
+        two_floats(centre[axis] - stream_origin(w->e)[axis], &high[axis], &low[axis]);
+    for (int axis = 0; axis < 3; axis++)
+        put(w, (double)high[axis]);
     put(w, more);
     for (int axis = 0; axis < 3; axis++)
-        put(w, place[axis] - (double)(float)place[axis]);
+        put(w, (double)low[axis]);
     put(w, 0);
 }
 

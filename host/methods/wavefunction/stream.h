@@ -37,6 +37,13 @@ typedef struct stream_orbitals {
 ley_status stream_create(const expansion *e, const stream_shape *shape, int32_t orbitals, stream *made,
                          ley_error *error);
 
+/* Centres and points are relative to this place, in bohr: where all are far from 0, they would take
+ * its digits from their distances. */
+static inline const double *stream_origin(const expansion *e)
+{
+    return e->gaussians[0].centre;
+}
+
 /* Puts these orbitals into a stream that is made for as many. */
 void stream_fill(const expansion *e, const stream_shape *shape, const stream_orbitals *orbitals, stream *s);
 void stream_destroy(stream *s);
