@@ -248,6 +248,10 @@ typedef struct ley_map ley_map;
 /* A map of not-a-numbers on this grid. Errors: those of ley_grid_check(),
  * LEY_ERROR_MEMORY. */
 LEY_API ley_status ley_map_create(const ley_grid *grid, ley_map **map, ley_error *error);
+
+/* maps[0] to maps[count - 1], each like one of ley_map_create(): all of them, or none, whose
+ * memory is looked at together. Errors: as there. */
+LEY_API ley_status ley_maps_create(const ley_grid *grid, size_t count, ley_map **maps, ley_error *error);
 LEY_API void ley_map_destroy(ley_map *map);
 
 /* A map without values, ley_map_values() is NULL: for forecasts of jobs, however large. Errors:

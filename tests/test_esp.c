@@ -518,6 +518,10 @@ static void test_cancel(void **state)
         LEY_CANCELLED);
     ley_error_clear(&error);
     expansion_destroy(&e);
+    const wavefunction_quantity q = {.wavefunction = w, .weights = weights, .cancelled = &is_cancelled};
+    reference_value right;
+    esp_values(&q, 1, (const double[][3]){{1, 2, 3}}, &right); /* the judge ends, too */
+    assert_true(isnan(right.value));
     free(weights);
     ley_wavefunction_destroy(w);
 }

@@ -10,6 +10,7 @@
  * and Hermite says, without an error. */
 #include "law/esp.h"
 
+#include "cancel.h"
 #include "core/units.h"
 #include "source/wavefunction.h"
 
@@ -291,7 +292,7 @@ static void sum_some(const sums *to)
         to->values[k] = (reference_value){0};
     add_nuclei(to);
     for (int64_t i = 0; i < w->arrays.shells; i++)
-        for (int64_t j = 0; j <= i; j++) {
+        for (int64_t j = 0; j <= i && !cancel_is_asked(to->q->cancelled); j++) {
             s.a = &w->shells[i];
             s.b = &w->shells[j];
             s.at_a = w->arrays.positions_bohr + 3 * s.a->atom;
@@ -301,6 +302,8 @@ static void sum_some(const sums *to)
                 s.distance2 += (s.at_a[d] - s.at_b[d]) * (s.at_a[d] - s.at_b[d]);
             add_shells(to, &s);
         }
+    for (size_t k = 0; k < to->n && cancel_is_asked(to->q->cancelled); k++)
+        to->values[k].value = NAN;
     for (size_t k = 0; k < to->n; k++)
         to->values[k].absolute = fabs(to->values[k].value) + sqrt(to->values[k].absolute) + to->q->least;
 }

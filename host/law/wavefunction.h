@@ -5,6 +5,8 @@
 
 #include "law/law.h"
 
+#include <stdatomic.h>
+
 /* The reduced gradient: number 5 among the derivatives. */
 enum { WAVEFUNCTION_REDUCED = 5 };
 
@@ -18,6 +20,7 @@ typedef struct wavefunction_quantity {
     double least;   /* is added to what is absolute: for where all functions are small, and terms are left out */
     int derivative; /* 0 the value, 1 to 3 its derivative along x, y, z, 4 its Laplacian, in bohr; of a density also
                        WAVEFUNCTION_REDUCED */
+    const atomic_bool *cancelled; /* of potentials, whose sums last: then they are not numbers; NULL: never */
 } wavefunction_quantity;
 
 /* Its row for verification; what is absolute are the sums of the magnitudes of all functions. */
