@@ -8,6 +8,7 @@
 #include "methods/wavefunction/c60.h"
 #include "methods/wavefunction/list_build.h"
 #include "methods/wavefunction/tables.h"
+#include "methods/wavefunction/task.h"
 #include "some_wavefunction.h"
 #include "source/wavefunction.h"
 #include "verify/verification.h"
@@ -891,6 +892,47 @@ static void test_wrong_functions(void **state)
     }
 }
 
+/* A slab of a density that is off by so little that a core's density would hide it: what is left
+ * out of a core's orbital changes nothing where that orbital is small. */
+static void test_sharp_judge(void **state)
+{
+    enum { ORBITALS = 2, FUNCTIONS = 2 };
+    const double charge = 8, zero[3] = {0}, exponents[] = {2000, 0.4}, ones[] = {1, 1},
+                 orbitals[ORBITALS * FUNCTIONS] = {1, 0, 0, 1}, occupations[ORBITALS] = {2, 2};
+    const int32_t none[] = {0, 0};
+    const int64_t first[] = {0, 1, 2};
+    const ley_wavefunction_arrays a = {.size = sizeof a,
+                                       .nuclei = 1,
+                                       .shells = 2,
+                                       .primitives = 2,
+                                       .orbitals = ORBITALS,
+                                       .charges = &charge,
+                                       .positions_bohr = zero,
+                                       .shell_atom = none,
+                                       .shell_l = none,
+                                       .shell_pure = none,
+                                       .shell_first_primitive = first,
+                                       .exponents = exponents,
+                                       .coefficients = ones,
+                                       .orbital_coefficients = orbitals,
+                                       .occupations = occupations};
+    ley_wavefunction *w = NULL;
+    ley_error error = {0};
+    wavefunction_task *t = NULL;
+    ley_map *map = support_make_map(&straight);
+    const ley_wavefunction_request r = {.kind = LEY_DENSITY, .maps = &map};
+    assert_ok(ley_wavefunction_create(&a, &w, &error));
+    assert_ok(wavefunction_task_create(w, &r, NULL, &t, &error));
+    assert_ok(wavefunction_task_prepare(t, LEY_SPEC_SUM_FLOAT, NULL, &error));
+    const reference_value right = wavefunction_value(&t->quantities[0], (const double[]){1.5, 0, 0});
+    assert_true(right.value > 0.01 && wavefunction_task_promise(t) * right.absolute < 1e-4 * right.value);
+    assert_true(t->left_out < 1e-4 * right.value);
+    wavefunction_task_release(t);
+    wavefunction_task_end(t);
+    ley_map_destroy(map);
+    ley_wavefunction_destroy(w);
+}
+
 static int run_on(const char *selector, const ley_device_info *info)
 {
     return RUN_ON_DEVICE("orbitals", &engine, test_functions, test_densities, test_chosen_densities, test_differences,
@@ -902,6 +944,6 @@ static int run_on(const char *selector, const ley_device_info *info)
 int main(void)
 {
     verification_time_replace(1e9);
-    const int failed = RUN_GROUP(SUPPORT_GROUP(.name = "tables"), test_reach, test_bounds);
+    const int failed = RUN_GROUP(SUPPORT_GROUP(.name = "tables"), test_reach, test_bounds, test_sharp_judge);
     return failed + support_on_each_device(run_on);
 }
