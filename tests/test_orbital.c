@@ -195,19 +195,19 @@ static void test_densities(void **state)
 static void test_chosen_densities(void **state)
 {
     enum { ORBITALS = 9 };
-    static const int64_t list[] = {5, 0, 3, 8};
-    static const double given[] = {1, -1, 0.37, 1.9};
+    static const int64_t list[] = {5, 0, 3, 8, 5};
+    static const double given[] = {1, -1, 0.37, 1.9, 0.2};
     ley_wavefunction *w = NULL;
     ley_error error = {0};
     assert_ok(some_wavefunction(3, 2, ORBITALS, 8, &w, &error));
     for (int target = 0; target < 3; target++)
         for (int is_given = 0; is_given <= 1; is_given++) {
             double weights[ORBITALS] = {0};
-            for (int k = 0; k < 4; k++)
-                weights[list[k]] = is_given ? given[k] : w->arrays.occupations[list[k]];
+            for (int k = 0; k < 5; k++)
+                weights[list[k]] += is_given ? given[k] : w->arrays.occupations[list[k]];
             wavefunction_job j = make_job((ley_wavefunction_request){.kind = LEY_DENSITY,
                                                                      .orbitals = list,
-                                                                     .orbital_count = 4,
+                                                                     .orbital_count = 5,
                                                                      .occupations = is_given ? given : NULL,
                                                                      .gradient = true},
                                           target == 0   ? &straight

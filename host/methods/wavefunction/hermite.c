@@ -311,8 +311,9 @@ static void make_pair(const making *m, size_t i, far_away *moments)
         c->coefficients[i * (size_t)size + (size_t)k] = (float)exact[k];
     float *place = c->places + HERMITE_PLACE * i;
     for (int axis = 0; axis < 3; axis++) {
-        place[axis] = (float)p.centre[axis];
-        place[4 + axis] = (float)(p.centre[axis] - (double)place[axis]);
+        const volatile float high = (float)p.centre[axis]; /* gcc 12 takes vectors of the difference for 0 */
+        place[axis] = high;
+        place[4 + axis] = (float)(p.centre[axis] - (double)high);
     }
     place[3] = (float)sqrt(p.p);
 }
