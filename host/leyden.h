@@ -245,9 +245,10 @@ LEY_API int64_t ley_grid_points(const ley_grid *grid);
 /* A scalar field on a grid. */
 typedef struct ley_map ley_map;
 
-/* A map of not-a-numbers on this grid. Errors: those of ley_grid_check(),
- * LEY_ERROR_MEMORY. */
+/* A map of not-a-numbers on this grid; or so many of them, or none, whose memory is looked at
+ * together. Errors: those of ley_grid_check(), LEY_ERROR_MEMORY. */
 LEY_API ley_status ley_map_create(const ley_grid *grid, ley_map **map, ley_error *error);
+LEY_API ley_status ley_maps_create(const ley_grid *grid, size_t count, ley_map **maps, ley_error *error);
 LEY_API void ley_map_destroy(ley_map *map);
 
 /* A map without values, ley_map_values() is NULL: for forecasts of jobs, however large. Errors:

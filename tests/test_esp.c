@@ -541,6 +541,51 @@ static void test_distances(void **state)
     ley_wavefunction_destroy(w);
 }
 
+/* A steep core away from the origin, whose nucleus' digits beyond a float's count next to it, and a
+ * diffuse function with a negative occupation, which is no multipole until far away; in slabs. */
+static void test_core(void **state)
+{
+    enum { FUNCTIONS = 2, NEAR = 100 };
+    const double charge = 8, nucleus[3] = {2.1, -1.3, 0.7}, exponents[] = {1e5, 0.02}, ones[] = {1, 1},
+                 orbitals[FUNCTIONS * FUNCTIONS] = {1, 0, 0, 1}, occupations[] = {2, -1};
+    const int32_t none[FUNCTIONS] = {0};
+    const int64_t first[] = {0, 1, 2};
+    const ley_wavefunction_arrays a = {.size = sizeof a,
+                                       .nuclei = 1,
+                                       .shells = FUNCTIONS,
+                                       .primitives = FUNCTIONS,
+                                       .orbitals = FUNCTIONS,
+                                       .charges = &charge,
+                                       .positions_bohr = nucleus,
+                                       .shell_atom = none,
+                                       .shell_l = none,
+                                       .shell_pure = none,
+                                       .shell_first_primitive = first,
+                                       .exponents = exponents,
+                                       .coefficients = ones,
+                                       .orbital_coefficients = orbitals,
+                                       .occupations = occupations};
+    ley_run_options options = usual();
+    ley_wavefunction *w = NULL;
+    ley_error error = {0};
+    double *points = calloc(3 * POINTS, sizeof *points);
+    unsigned seed = 3;
+    assert_ok(ley_wavefunction_create(&a, &w, &error));
+    for (int i = 0; i < POINTS; i++)
+        for (int axis = 0; axis < 3; axis++) {
+            const double away = i < NEAR    ? 0.01 * (support_uniform(&seed) - 0.5)
+                                : axis == 0 ? 10 * pow(8, (i - NEAR) / (double)(POINTS - NEAR))
+                                            : 0;
+            points[3 * i + axis] = (nucleus[axis] + away) * units_bohr_A;
+        }
+    options.slab_planes = 100;
+    wavefunction_job j = run_at(w, NULL, points, true, NULL, &options);
+    assert_right(&j, w, 1, 1e-6);
+    wavefunction_job_end(&j);
+    free(points);
+    ley_wavefunction_destroy(w);
+}
+
 /* ---- What goes wrong ------------------------------------------------------------------------- */
 
 static void test_refusals(void **state)
@@ -626,6 +671,10 @@ static void test_cancel(void **state)
         LEY_CANCELLED);
     ley_error_clear(&error);
     expansion_destroy(&e);
+    const wavefunction_quantity q = {.wavefunction = w, .weights = weights, .cancelled = &is_cancelled};
+    reference_value right;
+    esp_values(&q, 1, (const double[][3]){{1, 2, 3}}, &right); /* the judge ends, too */
+    assert_true(isnan(right.value));
     free(weights);
     ley_wavefunction_destroy(w);
 }
@@ -670,8 +719,9 @@ static void test_faults(void **state)
 
 static int run_on(const char *selector, const ley_device_info *info)
 {
-    return RUN_ON_DEVICE("potentials", &engine, test_shells, test_lone_shells, test_targets_and_slabs, test_units_and_places,
-                         test_distances, test_refusals, test_forecasts, test_cancel, test_faults);
+    return RUN_ON_DEVICE("potentials", &engine, test_shells, test_lone_shells, test_targets_and_slabs,
+                         test_units_and_places, test_core, test_distances, test_refusals, test_forecasts, test_cancel,
+                         test_faults);
 }
 
 int main(void)

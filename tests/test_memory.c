@@ -209,6 +209,25 @@ static void expect_refused(ley_status status, ley_error *error, const char *what
     ley_error_clear(error);
 }
 
+/* Each of them is small; together they are not. */
+static void test_many_maps(void **state)
+{
+    enum { MAPS = 4000 };
+    static ley_map *maps[MAPS];
+    ley_error error = {0};
+    const ley_grid grid = {.step_A = LEY_STEPS(0.5, 0.5, 0.5), .n = {100, 100, 50}};
+    memory_pretend(1 * gib);
+    expect_refused(ley_maps_create(&grid, MAPS, maps, &error), &error,
+                   "4000 maps of 100 x 100 x 50 points would take 7.", "a coarser spacing");
+    assert_null(maps[0]);
+    assert_ok(ley_maps_create(&grid, 40, maps, &error));
+    for (int i = 0; i < 40; i++) {
+        assert_true(isnan(ley_map_read_values(maps[i])[ley_grid_points(&grid) - 1]));
+        ley_map_destroy(maps[i]);
+    }
+    memory_pretend(-1);
+}
+
 static void test_jobs_are_refused(void **state)
 {
     ley_error error = {0};
@@ -528,6 +547,7 @@ int main(void)
         TEST(test_groups_of_version_2),
         TEST(test_groups_of_version_1),
         TEST(test_ulimit),
+        TEST(test_many_maps),
         TEST(test_jobs_are_refused),
         TEST(test_allocations_are_refused),
         TEST(test_headers_of_maps),

@@ -285,8 +285,7 @@ static ley_status place(job_run *run, ley_error *error)
     if (status != LEY_OK)
         return status;
     p->maps = allocate(job->count + 1, sizeof *p->maps);
-    for (size_t i = 0; i < job->count && status == LEY_OK; i++)
-        status = ley_map_create(&job->grid, &p->maps[i], error);
+    status = ley_maps_create(&job->grid, job->count, p->maps, error);
     p->request.maps = p->maps;
     name_files(job);
     return status;

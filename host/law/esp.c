@@ -11,6 +11,7 @@
  * error: the pair is a multipole. */
 #include "law/esp.h"
 
+#include "cancel.h"
 #include "core/units.h"
 #include "source/wavefunction.h"
 
@@ -350,7 +351,7 @@ static void sum_some(const sums *to)
         s.a = &w->shells[i];
         s.at_a = w->arrays.positions_bohr + 3 * s.a->atom;
         make_rows(to->q, s.a, to->rows);
-        for (int64_t j = 0; j <= i; j++) {
+        for (int64_t j = 0; j <= i && !cancel_is_asked(to->q->cancelled); j++) {
             s.b = &w->shells[j];
             s.at_b = w->arrays.positions_bohr + 3 * s.b->atom;
             s.distance2 = 0;
@@ -360,6 +361,8 @@ static void sum_some(const sums *to)
         }
     }
     add_nuclei(to);
+    for (size_t k = 0; k < to->n && cancel_is_asked(to->q->cancelled); k++)
+        to->values[k].value = NAN;
     for (size_t k = 0; k < to->n; k++)
         to->values[k].absolute = fabs(to->values[k].value) + sqrt(to->values[k].absolute) + to->q->least;
 }

@@ -186,6 +186,18 @@ static void add_shell(const wavefunction_quantity *q, const basis_shell *s, cons
     }
 }
 
+/* What a density, or a derivative of it, changes by where an orbital and each of its derivatives
+ * change by no more than `by`. */
+static double change_of(int d, const double sums[ALL], double by)
+{
+    double size = 0;
+    for (int k = VALUE; k < PARTS; k++)
+        size += fabs(sums[k]);
+    return d == 0           ? by * (2 * fabs(sums[VALUE]) + by)
+           : d == LAPLACIAN ? 6 * by * (size + 2 * by)
+                            : 2 * by * (size + by);
+}
+
 static void add_density(int d, double weight, const double sums[ALL], reference_value *to)
 {
     const double slope2 = sums[X] * sums[X] + sums[Y] * sums[Y] + sums[Z] * sums[Z];
@@ -223,13 +235,17 @@ static reference_value reduced_gradient(const reference_value parts[4], double p
 
 /* Adds what the orbitals of a block have in the density, or in each of the parts of its reduced
  * gradient. */
-static void add_block(const wavefunction_quantity *q, const double *weights, int64_t count, double (*sums)[ALL],
+static void add_block(const wavefunction_quantity *q, int64_t first, int64_t count, double (*sums)[ALL],
                       reference_value parts[PARTS])
 {
     const bool is_reduced = q->derivative == WAVEFUNCTION_REDUCED;
     for (int64_t i = 0; i < count; i++)
-        for (int d = is_reduced ? VALUE : q->derivative; d <= (is_reduced ? Z : q->derivative); d++)
-            add_density(d, weights[i], sums[i], &parts[d]);
+        for (int d = is_reduced ? VALUE : q->derivative; d <= (is_reduced ? Z : q->derivative); d++) {
+            const double weight = q->weights[first + i];
+            add_density(d, weight, sums[i], &parts[d]);
+            if (q->left_out != NULL && weight != 0)
+                parts[d].absolute += fabs(weight) * change_of(d, sums[i], q->left_out[first + i]) / q->promise;
+        }
 }
 
 reference_value wavefunction_value(const wavefunction_quantity *q, const double point_bohr[3])
@@ -246,7 +262,7 @@ reference_value wavefunction_value(const wavefunction_quantity *q, const double 
         for (int64_t s = 0; s < w->arrays.shells; s++)
             add_shell(q, &w->shells[s], point_bohr, block, count, sums);
         if (q->weights != NULL)
-            add_block(q, q->weights + block, count, sums, parts);
+            add_block(q, block, count, sums, parts);
         if (q->weights == NULL) {
             made.value = sums[0][q->derivative];
             made.absolute = sums[0][q->derivative == 0           ? BOUND

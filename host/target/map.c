@@ -49,18 +49,9 @@ void map_set_grid(ley_map *map, const ley_grid *grid)
     map->grid = *grid;
 }
 
-ley_status ley_map_create(const ley_grid *grid, ley_map **map, ley_error *error)
+static ley_status make_one(const ley_grid *grid, ley_map **map, ley_error *error)
 {
-    ley_status status = ley_grid_check(grid, error);
-    if (status != LEY_OK)
-        return status;
-    size_t points = (size_t)ley_grid_points(grid);
-    char what[96];
-    snprintf(what, sizeof what, "a map of %lld x %lld x %lld points", (long long)grid->n[0], (long long)grid->n[1],
-             (long long)grid->n[2]);
-    status = memory_check_one(what, (double)points * sizeof(float), "a coarser spacing, or a smaller box", error);
-    if (status != LEY_OK)
-        return status;
+    const size_t points = (size_t)ley_grid_points(grid);
     ley_map *m = calloc(1, sizeof *m);
     float *values = m != NULL ? memory_in_large_pages((int64_t)(points * sizeof(float))) : NULL;
     if (values == NULL) {
@@ -75,6 +66,33 @@ ley_status ley_map_create(const ley_grid *grid, ley_map **map, ley_error *error)
     m->values = values;
     *map = m;
     return LEY_OK;
+}
+
+ley_status ley_maps_create(const ley_grid *grid, size_t count, ley_map **maps, ley_error *error)
+{
+    ley_status status = ley_grid_check(grid, error);
+    if (status != LEY_OK)
+        return status;
+    char what[96];
+    const int length =
+        count == 1 ? snprintf(what, sizeof what, "a map") : snprintf(what, sizeof what, "%zu maps", count);
+    snprintf(what + length, sizeof what - (size_t)length, " of %lld x %lld x %lld points", (long long)grid->n[0],
+             (long long)grid->n[1], (long long)grid->n[2]);
+    size_t made = 0;
+    status = memory_check_one(what, (double)count * (double)ley_grid_points(grid) * sizeof(float),
+                              "a coarser spacing, or a smaller box", error);
+    for (; made < count && status == LEY_OK; made += status == LEY_OK)
+        status = make_one(grid, &maps[made], error);
+    while (status != LEY_OK && made > 0) {
+        ley_map_destroy(maps[--made]);
+        maps[made] = NULL;
+    }
+    return status;
+}
+
+ley_status ley_map_create(const ley_grid *grid, ley_map **map, ley_error *error)
+{
+    return ley_maps_create(grid, 1, map, error);
 }
 
 ley_status ley_map_outline(const ley_grid *grid, ley_map **map, ley_error *error)

@@ -48,8 +48,10 @@ static ley_status prepare(void *context, const job_view *job, ley_error *error)
     ley_status status = expansion_create(task->wavefunction, &task->e, error);
     if (status == LEY_OK)
         status = hermite_create(&task->e, &wish, &task->charges, error);
-    for (size_t v = 0; v < task->values; v++)
+    for (size_t v = 0; v < task->values; v++) {
         task->quantities[v].least = task->charges.left_out / promise;
+        task->quantities[v].cancelled = job->cancelled;
+    }
     return status;
 }
 

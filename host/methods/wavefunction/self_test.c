@@ -1,7 +1,7 @@
 /* Kernels are wrong in corners: in the last part of a tile, in late planes, in segments behind the
  * first, in one power or one derivative. So the basis has more terms than a segment, with every
  * angular momentum that the kernel is for, in pure and Cartesian shells, and the grid several tiles
- * and a part of one along x and y; it is judged in its corners and at random places. */
+ * along x and y; it is judged in its corners and at random places. */
 #include "verify/self_test.h"
 #include "methods/wavefunction/self_test.h"
 
@@ -20,7 +20,8 @@ enum {
     LEAST_TERMS = 1100,
     SOME_TERMS = 120,
     FEW_TERMS = 40,
-    CORE = 2
+    CORE = 2,
+    WIDTH_BOHR = 20
 };
 static const double tolerance = 5e-6, tolerance_of_doubles = 1e-11;
 
@@ -98,14 +99,22 @@ static ley_status make_basis(int powers, int terms, basis *b, ley_wavefunction *
     return ley_wavefunction_create(&arrays, w, error);
 }
 
-/* A part of a tile behind whole ones; at least as wide as the nuclei lie. */
+/* Whole tiles, and of one work-item alone a part of the next block; no padding hides the last
+ * column and row. It is as wide as the nuclei lie, so that no part of it is 0. */
 static ley_grid make_grid(const separable_spec *spec, bool is_small)
 {
-    const double step_A = 0.3 * units_bohr_A,
-                 origin_A[3] = {-2 * units_bohr_A, -1.5 * units_bohr_A, -1.2 * units_bohr_A};
-    const double spacing_A[3] = {step_A, 1.1 * step_A, 3 * step_A};
-    const int64_t n[3] = {(is_small ? 0 : separable_tile_x(spec)) + 13, (is_small ? 0 : separable_tile_y(spec)) + 9,
+    const int64_t x = separable_tile_x(spec), y = separable_tile_y(spec);
+    const bool is_group = spec->width == 1;
+    const int64_t n[3] = {is_small   ? 13
+                          : is_group ? 2 * x
+                                     : x + 2 * x / spec->tile,
+                          is_small   ? 9
+                          : is_group ? 2 * y
+                                     : y + 2 * y / LEY_SEPARABLE_STEPS,
                           PLANES + 1};
+    const double origin_A[3] = {-2 * units_bohr_A, -1.5 * units_bohr_A, -1.2 * units_bohr_A};
+    const double spacing_A[3] = {fmin(0.3, WIDTH_BOHR / (double)n[0]) * units_bohr_A,
+                                 fmin(0.33, WIDTH_BOHR / (double)n[1]) * units_bohr_A, 0.9 * units_bohr_A};
     return ley_grid_orthogonal(origin_A, spacing_A, n);
 }
 

@@ -125,7 +125,9 @@ static ley_status make_weights(wavefunction_task *t, ley_error *error)
 {
     const size_t n = (size_t)t->wavefunction->arrays.orbitals;
     t->weights = malloc(n * sizeof *t->weights);
-    return t->weights != NULL ? weigh(t, error) : ley_fail_memory(error, n * sizeof *t->weights, "the density");
+    t->left_out_of = calloc(n, sizeof *t->left_out_of);
+    return t->weights != NULL && t->left_out_of != NULL ? weigh(t, error)
+                                                        : ley_fail_memory(error, n * sizeof *t->weights, "the density");
 }
 
 /* Its derivative as a judge numbers it. */
@@ -219,6 +221,7 @@ void wavefunction_task_end(void *context)
     free(t->orbitals);
     free(t->maps);
     free(t->weights);
+    free(t->left_out_of);
     free(t->quantities);
     free(t);
 }
@@ -306,15 +309,19 @@ static void add_density_passes(wavefunction_task *t, int32_t i)
 static void allow_left_out(wavefunction_task *t)
 {
     const double share = t->is_exact ? rounded_share : share_of(t);
-    double density = 0;
+    const double of_squares = 12; /* of a Laplacian */
     t->left_out = 0;
-    for (int32_t i = 0; i < t->used_count && t->weights != NULL; i++)
-        density += 2 * fabs(t->weights[t->used[i]]) * share * pow(t->largest[i], 2);
+    for (int32_t i = 0; i < t->used_count && t->weights != NULL; i++) {
+        t->left_out_of[t->used[i]] = share * t->largest[i];
+        t->left_out += of_squares * fabs(t->weights[t->used[i]]) * pow(share * t->largest[i], 2);
+    }
     for (size_t v = 0; v < t->values; v++) {
-        const double value = t->weights != NULL ? density : share * t->largest[v];
         t->quantities[v].promise = wavefunction_task_promise(t);
-        t->quantities[v].least = value / t->quantities[v].promise;
-        t->left_out = fmax(t->left_out, value);
+        t->quantities[v].left_out = t->left_out_of;
+        if (t->weights == NULL) {
+            t->quantities[v].least = share * t->largest[v] / t->quantities[v].promise;
+            t->left_out = fmax(t->left_out, share * t->largest[v]);
+        }
     }
 }
 

@@ -21,6 +21,7 @@ typedef struct wavefunction_task {
     ley_grid grid;                     /* of maps; of a list one of so many planes of a point each
                                         */
     double *weights;                   /* [orbitals of the wavefunction]: in the density; or NULL */
+    double *left_out_of;               /* [the same]: the most that is left out of each */
     wavefunction_quantity *quantities; /* [values] */
 
     /* From prepare() to release(). */
@@ -35,7 +36,7 @@ typedef struct wavefunction_task {
     double *largest;     /* [used]: magnitudes of orbitals */
     int64_t *used;       /* orbitals of the wavefunction that have a part in it */
     int32_t used_count;
-    double left_out; /* what terms that are left out add up to at most */
+    double left_out; /* values that are no larger may be 0, as their terms are left out */
     separable_pass *passes;
     separable_problem problem;
     double *thresholds, *used_weights; /* [used] */

@@ -25,10 +25,15 @@ from ._report import accuracy_lines, device_lines, tolerance_line
 
 def make_map(grid: Grid) -> Any:
     """A ley_map of this grid, owned by what is returned."""
-    box = ffi.new("ley_map **")
+    return make_maps(grid, 1)[0]
+
+
+def make_maps(grid: Grid, count: int) -> List[Any]:
+    """So many of them: all, or none."""
+    box = ffi.new("ley_map *[]", count)
     with Status() as status:
-        status.check(lib.ley_map_create(grid.pointer, box, status.pointer))
-    return own_map(box[0])
+        status.check(lib.ley_maps_create(grid.pointer, count, box, status.pointer))
+    return [own_map(pointer) for pointer in box]
 
 
 def own_map(pointer: Any) -> Any:

@@ -19,7 +19,7 @@ from ._errors import (FileError, InputError, Status, UsageError, WavefunctionWar
                       switch_of)
 from ._grid import Grid, grid_of
 from ._guesses import OF_WAVEFUNCTION, Guessed
-from ._maps import Map, make_map
+from ._maps import Map, make_maps
 from ._options import PlanArgument, RunOptions
 from ._parameters import TABLES, take, with_parameters
 from ._progress import Watcher
@@ -148,7 +148,7 @@ class _Values:
 
     def _make_room(self) -> None:
         if isinstance(self._place, Grid):
-            self._maps = [make_map(self._place) for _ in range(self._count)]
+            self._maps = make_maps(self._place, self._count)
             self._keep.append(ffi.new("ley_map *[]", self._maps))
             self._request.maps = self._keep[-1]
         else:
