@@ -172,7 +172,12 @@ ley_status host_sum_check(const method *m, const void *task, const ley_run_optio
         return ley_fail(error, LEY_ERROR_USAGE, "the host is to do the job alone, and %s is for devices", asked);
     if (check_plan(given, error) != LEY_OK)
         return LEY_ERROR_USAGE;
-    if (m->by_host == NULL || !m->by_host(task, &sum))
+    if (m->by_host == NULL)
+        return ley_fail(error, LEY_ERROR_USAGE,
+                        "the host is to do the job alone, and method %s is for devices; \"cpu\" is the processor as a "
+                        "device (Debian: apt-get install pocl-opencl-icd)",
+                        m->name);
+    if (!m->by_host(task, &sum))
         return ley_fail(error, LEY_ERROR_USAGE,
                         "the host is to do the job alone, and method %s does it on devices only where a user's "
                         "function of pairs, places of steps or sizes of bins are given",
