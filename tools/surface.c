@@ -475,8 +475,8 @@ static ley_status compute_map(const parsed_arguments *arguments, const ley_wavef
     return status;
 }
 
-/* Levels that a map reaches; of an orbital, whose own sign means nothing, and of a spin density both
- * signs of each. */
+/* Levels that a map reaches; of an orbital, whose own sign means nothing, and of a spin density
+ * both signs of each. */
 static size_t choose_levels(const surface_values *values, const ley_map *map, double list[2 * OPTION_REALS_MAX])
 {
     const option_reals usual = {1,

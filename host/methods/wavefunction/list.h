@@ -67,8 +67,8 @@ ley_status list_kernel_renew(list_kernel *kernel, ley_error *error);
 /* Where point i is, in bohr. Called from several threads. */
 typedef void list_place(const void *context, int64_t i, double place[3]);
 
-/* What a loaded kernel computes at every `step`-th of so many points: Gaussians that reach these, and
- * a multiply-add for each of their coefficients. Errors: LEY_ERROR_MEMORY. */
+/* What a loaded kernel computes at every `step`-th of so many points: Gaussians that reach these,
+ * and a multiply-add for each of their coefficients. Errors: LEY_ERROR_MEMORY. */
 typedef struct list_counts {
     double exponentials, multiply_adds;
 } list_counts;
