@@ -315,8 +315,8 @@ static ley_status put_accuracy(bench_row *b, size_t points, double worst, double
                                 worst, tolerance);
 }
 
-/* What the kernel's limit is, of the terms that are not left out: exponentials and a multiply-add for
- * each coefficient, at some points; or a multiply-add for each term, in some planes. */
+/* What the kernel's limit is, of the terms that are not left out: exponentials and a multiply-add
+ * for each coefficient, at some points; or a multiply-add for each term, in some planes. */
 static ley_status count_terms(kernel_run *r, double *exponentials, double *multiply_adds, ley_error *error)
 {
     enum { PLANES = 8, POINTS = 4096 };
