@@ -310,6 +310,18 @@ static void test_surfaces(void **state)
                "off = np.median(abs(value - right)) / right.max()\n"
                "assert off < 2e-3, off\n"
                "assert colour[value.argmax(), 0] < colour[value.argmin(), 0]\n");
+    cli_run(0, NULL, NULL, "surface w.npz --spin --level 0.01 --spacing 0.08 -o out/spin.ply");
+    cli_run(0, "bohr^-3, colours from -", NULL,
+            "surface w.npz --density --spin --level 0.02 --spacing 0.2 -o out/by_spin.ply");
+    cli_python("from judge import *\n"
+               "r, colour, value, head = ply('out/spin.ply')\n"
+               "off = np.sort(abs(orbitals(w, r)[4] ** 2 - 0.01))\n" /* the only one with a single electron */
+               "assert off[len(off) // 2] < 4e-5 and off[-1] < 1e-2, (off[len(off) // 2], off[-1])\n"
+               "r, colour, value, head = ply('out/by_spin.ply')\n"
+               "assert b'spin density in bohr^-3' in head\n"
+               "right = orbitals(w, r)[4] ** 2\n"
+               "assert abs(value - right).max() < 1e-4 * right.max(), abs(value - right).max()\n"
+               "assert np.median(abs(density(w, r) - 0.02)) < 1e-3\n");
     cli_run(0, "hartree/e, colours from -", NULL, "surface w.npz --density -o out/v.ply --spacing 0.2");
     cli_python("from judge import *\n"
                "r, colour, value, head = ply('out/v.ply')\n"
@@ -367,7 +379,10 @@ static void test_failures(void **state)
         {"density w.npz --orbital lumo -o out/a.cube", 2, "no orbital of this density has electrons"},
         {"density w.npz --orbital 1 --occupations 1 --spin -o out/a.cube", 1, "--spin and --occupations exclude"},
         {"density less.npz --minus less.npz -o less.npz", 1, "'less.npz' must end in "},
-        {"surface w.npz -o out/a.ply", 1, "'w.npz' is a wavefunction: --orbital homo, or --density"},
+        {"surface w.npz -o out/a.ply", 1, "'w.npz' is a wavefunction: --orbital homo, --density or --spin"},
+        {"surface w.npz --orbital homo --spin -o out/a.ply", 1, "--spin and --orbital exclude each other"},
+        {"surface w.npz --density --spin --map a.dx -o out/a.ply", 1, "--spin and --map exclude each other"},
+        {"orbital w.npz --orbital homo --device host -o out/a.cube", 1, "\"cpu\" is the processor as a device"},
         {"surface ion.pqr --orbital homo -o out/a.ply", 1, "--orbital is of a wavefunction"},
         {"surface w.npz --orbital homo --density -o out/a.ply", 1, "exclude each other"},
         {"surface w.npz --orbital 1-2 -o out/a.ply", 1, "'1-2' are 2 orbitals"},

@@ -24,7 +24,7 @@ typedef struct surface_values {
     ley_surface_options surface;
     ley_direct medium; /* of the potential that is computed */
     int64_t size, dpi;
-    bool density, transparent, quiet;
+    bool density, spin, transparent, quiet;
 } surface_values;
 
 enum {
@@ -32,6 +32,7 @@ enum {
     MAP,
     ORBITAL,
     DENSITY,
+    SPIN,
     LEVEL,
     SPACING,
     SHARPNESS,
@@ -48,7 +49,7 @@ enum {
 #define OPTION_OF_SURFACE(name) OPTION_OF(ley_surface_options, name, surface_values, surface)
 
 static const double water_dielectric = 78.54, potential_tolerance = 1e-3, bohr_A = 0.529177210903,
-                    usual_density = 0.002, usual_orbital = 0.03;
+                    usual_density = 0.002, usual_orbital = 0.03, usual_spin = 0.004;
 
 /* Pictures, which the command draws itself, and scenes. */
 static const char picture_ending[] = ".png", scene_ending[] = ".tachyon";
@@ -93,13 +94,20 @@ static const option_row surface_rows[] = {
                  .kind = OPTION_FLAG,
                  .offset = offsetof(surface_values, density),
                  .help = "draw the electron density of a wavefunction where it has the --level"},
+    [SPIN] = {.name = "spin",
+              .kind = OPTION_FLAG,
+              .offset = offsetof(surface_values, spin),
+              .help =
+                  "draw the spin density of a wavefunction, alpha less beta, where it has the --level, and where it "
+                  "has minus that",
+              .more = "with --density: colour the density by it"},
     [LEVEL] = {.name = "level",
                .kind = OPTION_REALS,
                .offset = offsetof(surface_values, levels),
                .value = "VALUES",
                .low = -1e30,
                .high = 1e30,
-               .unset = "none; of an orbital 0.03, of a density 0.002",
+               .unset = "none; of an orbital 0.03, of a density 0.002, of a spin density 0.004",
                .help = "draw the surfaces where the map has these values, separated by commas: --level -1,1"},
     [SPACING] = {OPTION_OF_SURFACE("spacing")},
     [SHARPNESS] = {OPTION_OF_SURFACE("sharpness")},
@@ -170,10 +178,10 @@ static bool is_surface_name(const char *path)
     return is_picture(path);
 }
 
-/* A wavefunction's orbital or density is drawn. */
+/* A wavefunction's orbital or one of its densities is drawn. */
 static bool is_of_wavefunction(const surface_values *values)
 {
-    return values->orbital != NULL || values->density;
+    return values->orbital != NULL || values->density || values->spin;
 }
 
 static int check_wavefunction(const parsed_arguments *arguments)
@@ -185,11 +193,17 @@ static int check_wavefunction(const parsed_arguments *arguments)
             command,
             "--%s is of a wavefunction, a file that ends in .npz; of Molden, FCHK and other files python3 "
             "-m leyden convert FILE -o FILE.npz makes one",
-            values->density ? "density" : "orbital");
+            values->density ? "density"
+            : values->spin  ? "spin"
+                            : "orbital");
     if (values->density && values->orbital != NULL)
         return fail_usage(command,
                           "--density and --orbital exclude each other; 'leyden density --orbital' makes the map "
                           "of an orbital's density");
+    if (values->spin && values->orbital != NULL)
+        return fail_usage(command, "--spin and --orbital exclude each other");
+    if (values->spin && values->density && values->map != NULL)
+        return fail_usage(command, "--spin and --map exclude each other: both colour the density");
     for (int option = SHARPNESS; option <= DIELECTRIC; option++)
         if (option_given(arguments, (size_t)option))
             return fail_usage(command, "--%s is of molecules", arguments->options[option].row->name);
@@ -203,7 +217,7 @@ static int check_subject(const parsed_arguments *arguments)
     if (is_of_wavefunction(values))
         return check_wavefunction(arguments);
     if (arguments->operand != NULL && ends_with(arguments->operand, ".npz"))
-        return fail_usage(command, "'%s' is a wavefunction: --orbital homo, or --density", arguments->operand);
+        return fail_usage(command, "'%s' is a wavefunction: --orbital homo, --density or --spin", arguments->operand);
     const bool is_level = option_given(arguments, LEVEL);
     if (arguments->operand == NULL && values->map == NULL)
         return fail_usage(command, "a MOLECULE is missing, or --map with --level, as in: %s", command->examples[0]);
@@ -418,20 +432,22 @@ static ley_status run_wavefunction(const surface_values *values, const ley_wavef
     return status;
 }
 
-/* The potential of the wavefunction is computed at the vertices, as that of charges is. */
-static ley_status take_exact_potential(const surface_values *values, const ley_wavefunction *w, ley_surface *surface,
-                                       ley_error *error)
+/* The wavefunction's potential, or its spin density, is computed at the vertices. */
+static ley_status take_exact(const surface_values *values, const ley_wavefunction *w, ley_surface *surface,
+                             ley_error *error)
 {
     const int64_t n = ley_surface_vertex_count(surface);
-    double *potential = allocate((size_t)n, sizeof *potential);
-    const ley_wavefunction_request request = {
-        .kind = LEY_POTENTIAL, .points = n, .point_A = ley_surface_vertices_A(surface), .values = potential};
+    double *found = allocate((size_t)n, sizeof *found);
+    const ley_wavefunction_request request = {.kind = values->spin ? LEY_SPIN_DENSITY : LEY_POTENTIAL,
+                                              .points = n,
+                                              .point_A = ley_surface_vertices_A(surface),
+                                              .values = found};
     const ley_status status = run_wavefunction(values, w, &request, error);
     for (int64_t i = 0; i < n && status == LEY_OK; i++)
-        ley_surface_values(surface)[i] = (float)potential[i];
+        ley_surface_values(surface)[i] = (float)found[i];
     if (status == LEY_OK)
-        ley_surface_set_units(surface, "hartree/e");
-    free(potential);
+        ley_surface_set_units(surface, values->spin ? "bohr^-3" : "hartree/e");
+    free(found);
     return status;
 }
 
@@ -441,11 +457,14 @@ static ley_status compute_map(const parsed_arguments *arguments, const ley_wavef
 {
     const surface_values *values = arguments->values;
     const double spacing_A = option_given(arguments, SPACING) ? values->surface.spacing_A : 0; /* the usual one */
-    ley_wavefunction_request request = {.kind = values->density ? LEY_DENSITY : LEY_ORBITALS, .maps = map};
+    ley_wavefunction_request request = {.kind = values->density ? LEY_DENSITY
+                                                : values->spin  ? LEY_SPIN_DENSITY
+                                                                : LEY_ORBITALS,
+                                        .maps = map};
     int64_t *orbitals = NULL;
     ley_grid grid;
     ley_status status = ley_wavefunction_grid(w, 0, spacing_A / bohr_A, &grid, error);
-    if (status == LEY_OK && !values->density)
+    if (status == LEY_OK && values->orbital != NULL)
         status = ley_wavefunction_find(w, values->orbital, &orbitals, &request.orbital_count, error);
     if (status == LEY_OK && request.orbital_count > 1)
         status = fail_into(error, LEY_ERROR_USAGE, "--orbital: '%s' are %zu orbitals, and one is drawn at a time",
@@ -459,10 +478,14 @@ static ley_status compute_map(const parsed_arguments *arguments, const ley_wavef
     return status;
 }
 
-/* Levels that a map reaches; of an orbital both signs of each, since its own means nothing. */
+/* Levels that a map reaches; of an orbital, whose own sign means nothing, and of a spin density
+ * both signs of each. */
 static size_t choose_levels(const surface_values *values, const ley_map *map, double list[2 * OPTION_REALS_MAX])
 {
-    const option_reals usual = {1, {values->density ? usual_density : usual_orbital}},
+    const option_reals usual = {1,
+                                {values->density ? usual_density
+                                 : values->spin  ? usual_spin
+                                                 : usual_orbital}},
                        *given = values->levels.n > 0 ? &values->levels : &usual;
     const float *value = ley_map_read_values(map);
     double low = 0, high = 0;
@@ -498,7 +521,7 @@ static ley_status of_wavefunction(const parsed_arguments *arguments, ley_surface
     if (status == LEY_OK && colours != NULL)
         status = take_map(arguments, colours, *surface, error);
     if (status == LEY_OK && colours == NULL && values->density)
-        status = take_exact_potential(values, w, *surface, error);
+        status = take_exact(values, w, *surface, error);
     ley_map_destroy(colours);
     ley_map_destroy(map);
     ley_wavefunction_destroy(w);
@@ -549,7 +572,11 @@ static short_text label_of(const parsed_arguments *arguments, const ley_surface 
     const surface_values *values = arguments->values;
     const char *units = ley_surface_units(surface);
     if (values->map == NULL && is_of_wavefunction(values))
-        return text_of("%s in %s", values->density ? "potential" : values->orbital, units);
+        return text_of("%s in %s",
+                       values->spin      ? "spin density"
+                       : values->density ? "potential"
+                                         : values->orbital,
+                       units);
     if (values->map == NULL)
         return text_of("potential in %s (dielectric %g)", units, values->medium.dielectric);
     short_text label = text_of("%s%s%s", base_name(values->map), units[0] != '\0' ? " in " : "", units);

@@ -375,7 +375,8 @@ static ley_status read_first_point(cube_reader *r, double origin[3], ley_error *
     if (status != LEY_OK)
         return status;
     if (values != 1)
-        return ley_text_fail(r->text, error, "%lld values at each point; only one can be read", (long long)values);
+        return ley_text_fail(r->text, error, "%lld values at each point; only files of one can be read",
+                             (long long)values);
     r->has_orbitals = r->atoms < 0;
     r->atoms = llabs(r->atoms);
     memcpy(origin, numbers + 1, 3 * sizeof *origin);

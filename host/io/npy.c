@@ -1,6 +1,7 @@
 #include "io/npy.h"
 
 #include "core/number.h"
+#include "core/sizes.h"
 #include "error.h"
 #include "io/map_header.h"
 #include "io/stored_map.h"
@@ -102,64 +103,53 @@ static bool take_word(npy_text *t, const char *word)
     return is_there;
 }
 
-static ley_status parse_type(npy_text *t, binary_array *array, ley_error *error)
+/* "<f8": which types can be read is for the caller to say. */
+static ley_status parse_type(npy_text *t, npy_array *array, ley_error *error)
 {
-    static const struct {
-        const char *name;
-        binary_type type;
-        bool is_big;
-    } types[] = {{"<f4", BINARY_FLOAT32, false},
-                 {">f4", BINARY_FLOAT32, true},
-                 {"<f8", BINARY_FLOAT64, false},
-                 {">f8", BINARY_FLOAT64, true}};
     const char *word;
     size_t length;
-    char quote[LEY_TEXT_QUOTE];
     if (!take_string(t, &word, &length))
         return fail_text(t, "a type", error);
-    for (size_t i = 0; i < sizeof types / sizeof *types; i++)
-        if (strlen(types[i].name) == length && memcmp(word, types[i].name, length) == 0) {
-            array->type = types[i].type;
-            array->is_big_endian = types[i].is_big;
-            return LEY_OK;
-        }
-    return ley_fail(error, LEY_ERROR_INPUT, "%s: values of type %s; only '<f4', '>f4', '<f8' and '>f8' can be read",
-                    t->path, ley_quote(word, length, quote));
-}
-
-/* In C's order the last extent is that of neighbours, in Fortran's the first. */
-static ley_status parse_shape(npy_text *t, int extents, int64_t *n, ley_error *error)
-{
-    if (!take(t, '('))
-        return fail_text(t, "a shape", error);
-    for (int i = 0; i < extents; i++) {
-        pass_blanks(t);
-        const char *word = t->at;
-        while (t->at < t->end && ley_is_digit(*t->at))
-            t->at++;
-        if (ley_parse_int64(word, (size_t)(t->at - word), &n[extents - 1 - i]) != LEY_NUMBER_FINE)
-            return fail_text(t, extents == 3 ? "a whole number, one of three," : "a whole number, one of two,", error);
-        if (i < extents - 1 && !take(t, ','))
-            return fail_text(t, extents == 3 ? "',', and three numbers in all," : "',', and two numbers in all,",
-                             error);
+    if (length != 3 || word[0] == '\0' || strchr("<>|=", word[0]) == NULL || !ley_is_digit(word[2]) || word[2] == '0') {
+        char quote[LEY_TEXT_QUOTE];
+        return ley_fail(error, LEY_ERROR_INPUT, "%s: values of type %s cannot be read", t->path,
+                        ley_quote(word, length, quote));
     }
-    take(t, ',');
-    return take(t, ')') ? LEY_OK
-                        : fail_text(t, extents == 3 ? "')' behind three numbers" : "')' behind two numbers", error);
-}
-
-static ley_status parse_order(npy_text *t, int extents, binary_array *array, ley_error *error)
-{
-    const bool is_fortran = take_word(t, "True");
-    if (!is_fortran && !take_word(t, "False"))
-        return fail_text(t, "True or False", error);
-    for (int i = 0; i < extents; i++)
-        array->axis[i] = is_fortran ? extents - 1 - i : i;
+    array->is_big_endian = word[0] == '>';
+    array->kind = word[1];
+    array->bytes = word[2] - '0';
     return LEY_OK;
 }
 
-ley_status npy_parse(const char *path, const char *text, size_t length, int extents, binary_array *array, int64_t *n,
-                     ley_error *error)
+static ley_status parse_shape(npy_text *t, npy_array *array, ley_error *error)
+{
+    if (!take(t, '('))
+        return fail_text(t, "a shape", error);
+    bool goes_on = true;
+    for (array->extents = 0, array->count = 1; !take(t, ')'); array->extents++) {
+        if (!goes_on)
+            return fail_text(t, "',' or ')'", error);
+        pass_blanks(t);
+        const char *word = t->at;
+        while (array->extents < NPY_MOST_EXTENTS && t->at < t->end && ley_is_digit(*t->at))
+            t->at++;
+        if (array->extents == NPY_MOST_EXTENTS ||
+            ley_parse_int64(word, (size_t)(t->at - word), &array->n[array->extents]) != LEY_NUMBER_FINE)
+            return fail_text(t, "an extent, one of four at most,", error);
+        if (!ley_multiply(array->count, array->n[array->extents], &array->count))
+            return ley_fail(error, LEY_ERROR_INPUT, "%s: an array of more numbers than there can be", t->path);
+        goes_on = take(t, ',');
+    }
+    return LEY_OK;
+}
+
+static ley_status parse_order(npy_text *t, npy_array *array, ley_error *error)
+{
+    array->is_fortran = take_word(t, "True");
+    return array->is_fortran || take_word(t, "False") ? LEY_OK : fail_text(t, "True or False", error);
+}
+
+ley_status npy_parse(const char *path, const char *text, size_t length, npy_array *array, ley_error *error)
 {
     static const char *const keys[] = {"descr", "fortran_order", "shape"};
     npy_text t = {path, text, text + length};
@@ -179,8 +169,8 @@ ley_status npy_parse(const char *path, const char *text, size_t length, int exte
             return fail_text(&t, "'descr', 'fortran_order' or 'shape', each of them once,", error);
         is_there[key] = true;
         status = key == 0   ? parse_type(&t, array, error)
-                 : key == 1 ? parse_order(&t, extents, array, error)
-                            : parse_shape(&t, extents, n, error);
+                 : key == 1 ? parse_order(&t, array, error)
+                            : parse_shape(&t, array, error);
         if (status != LEY_OK)
             return status;
         if (!take(&t, ',')) {
@@ -221,9 +211,30 @@ static ley_status read_length(ley_stream *stream, int64_t *bytes, ley_error *err
     return status;
 }
 
+/* Floats or doubles of so many extents, n: that of neighbours in C's order first. */
+static ley_status take_array(const char *path, const npy_array *from, int extents, binary_array *array, int64_t *n,
+                             ley_error *error)
+{
+    if (from->kind != 'f' || (from->bytes != 4 && from->bytes != 8))
+        return ley_fail(error, LEY_ERROR_INPUT,
+                        "%s: values of type '%c%c%d'; only '<f4', '>f4', '<f8' and '>f8' can be read", path,
+                        from->is_big_endian ? '>' : '<', from->kind, from->bytes);
+    if (from->extents != extents)
+        return ley_fail(error, LEY_ERROR_INPUT, "%s: an array of %d extents, not %d", path, from->extents, extents);
+    array->type = from->bytes == 4 ? BINARY_FLOAT32 : BINARY_FLOAT64;
+    array->is_big_endian = from->is_big_endian;
+    for (int i = 0; i < extents; i++) {
+        array->axis[i] = from->is_fortran ? extents - 1 - i : i;
+        n[i] = from->n[extents - 1 - i];
+    }
+    return LEY_OK;
+}
+
 static ley_status read_header(ley_stream *stream, int extents, binary_array *array, int64_t *n, ley_error *error)
 {
+    const char *path = ley_stream_path(stream);
     int64_t bytes = 0;
+    npy_array from = {.extents = 0};
     ley_status status = read_length(stream, &bytes, error);
     if (status != LEY_OK)
         return status;
@@ -232,9 +243,9 @@ static ley_status read_header(ley_stream *stream, int extents, binary_array *arr
         return ley_fail_memory(error, (size_t)bytes + 1, "an array's header");
     status = binary_read(stream, text, (size_t)bytes, error);
     if (status == LEY_OK)
-        status = npy_parse(ley_stream_path(stream), text, (size_t)bytes, extents, array, n, error);
+        status = npy_parse(path, text, (size_t)bytes, &from, error);
     free(text);
-    return status;
+    return status == LEY_OK ? take_array(path, &from, extents, array, n, error) : status;
 }
 
 static ley_status check_size(const ley_stream *stream, const binary_array *array, int64_t count, ley_error *error)

@@ -28,10 +28,19 @@ ley_status npy_read_points(ley_stream *stream, int64_t *count, double **point_A,
  */
 void npy_header(const char *type, const char *shape, char header[NPY_HEADER_BYTES]);
 
-/* What an array's own header says, by its text, a dictionary in Python's words: type and order of
- * the values, and so many extents, the last one first: of a map those along x, y and z. Errors:
- * LEY_ERROR_INPUT. */
-ley_status npy_parse(const char *path, const char *text, size_t length, int extents, binary_array *array, int64_t *n,
-                     ley_error *error);
+/* An array of numbers, by what stands in front of them. */
+enum { NPY_MOST_EXTENTS = 4 };
+typedef struct npy_array {
+    int extents; /* 0: a single number */
+    int64_t n[NPY_MOST_EXTENTS], count;
+    char kind; /* 'f' floats, 'i' whole numbers, 'u' without a sign, 'b' true or false, or another one of NumPy's */
+    int bytes; /* of each number */
+    bool is_big_endian, is_fortran;
+    const unsigned char *numbers; /* of an array that is in memory, behind its header */
+} npy_array;
+
+/* What an array's own header says, by its text, a dictionary in Python's words. Errors:
+ * LEY_ERROR_INPUT with "path: what". */
+ley_status npy_parse(const char *path, const char *text, size_t length, npy_array *array, ley_error *error);
 
 #endif

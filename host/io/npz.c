@@ -16,7 +16,6 @@
 static const char end_signature[4] = "PK\5\6", central_signature[4] = "PK\1\2", local_signature[4] = "PK\3\4",
                   end64_signature[4] = "PK\6\6";
 enum { END_BYTES = 22, CENTRAL_BYTES = 46, LOCAL_BYTES = 30, END64_BYTES = 56, MOST_COMMENT = 65535, NPY_FRONT = 10 };
-static const char npy_magic[6] = {'\x93', 'N', 'U', 'M', 'P', 'Y'};
 
 struct npz {
     const char *path;
@@ -212,109 +211,41 @@ static ley_status open_member(const npz *a, const char *name, const zip_entry *e
 
 /* ---- Its header ------------------------------------------------------------------------------ */
 
-typedef struct array_text {
-    const char *path, *name, *at, *end;
-} array_text;
-
-static ley_status fail_text(const array_text *t, const char *what, ley_error *error)
+static bool can_be_read(const npy_array *array)
 {
-    char quote[LEY_TEXT_QUOTE];
-    return ley_fail(error, LEY_ERROR_INPUT, "%s: %s: the array's header: %s where %s should be", t->path, t->name,
-                    ley_quote(t->at, (size_t)(t->end - t->at), quote), what);
-}
-
-static bool take_text(array_text *t, const char *word)
-{
-    while (t->at < t->end && ley_is_space(*t->at))
-        t->at++;
-    const size_t length = strlen(word);
-    const bool is_there = (size_t)(t->end - t->at) >= length && memcmp(t->at, word, length) == 0;
-    t->at += is_there ? length : 0;
-    return is_there;
-}
-
-/* "<f8": whether numbers of this type can be read. */
-static ley_status take_type(array_text *t, npz_array *array, ley_error *error)
-{
-    if (!take_text(t, "'") || t->end - t->at < 4 || t->at[3] != '\'')
-        return fail_text(t, "a type of numbers", error);
-    const char order = t->at[0], kind = t->at[1];
-    array->bytes = t->at[2] - '0';
-    array->kind = kind == 'u' ? 'i' : kind;
-    array->is_big_endian = order == '>';
-    const bool is_size = array->bytes == 1 || array->bytes == 2 || array->bytes == 4 || array->bytes == 8;
-    if (strchr("<>|=", order) == NULL || order == '\0' ||
-        !((kind == 'f' && array->bytes >= 4 && is_size) || (kind == 'i' && is_size) ||
-          (kind == 'u' && is_size && array->bytes < 8) || (kind == 'b' && array->bytes == 1)))
-        return fail_text(t, "'<f8', '<f4', '<i8', '<i4', another whole number or '|b1'", error);
-    if (kind == 'u')
-        array->kind = 'u';
-    t->at += 4;
-    return LEY_OK;
-}
-
-static ley_status take_shape(array_text *t, npz_array *array, ley_error *error)
-{
-    array->extents = 0;
-    array->count = 1;
-    if (!take_text(t, "("))
-        return fail_text(t, "a shape", error);
-    while (!take_text(t, ")")) {
-        const char *from = t->at;
-        while (t->at < t->end && ley_is_digit(*t->at))
-            t->at++;
-        if (array->extents == NPZ_MOST_EXTENTS ||
-            ley_parse_int64(from, (size_t)(t->at - from), &array->n[array->extents]) != LEY_NUMBER_FINE ||
-            !ley_multiply(array->count, array->n[array->extents], &array->count))
-            return fail_text(t, "an extent", error);
-        array->extents++;
-        if (!take_text(t, ",") && (t->at == t->end || *t->at != ')'))
-            return fail_text(t, "',' or ')'", error);
+    const int bytes = array->bytes;
+    const bool is_size = bytes == 1 || bytes == 2 || bytes == 4 || bytes == 8;
+    switch (array->kind) {
+    case 'f':
+        return is_size && bytes >= 4;
+    case 'i':
+        return is_size;
+    case 'u':
+        return is_size && bytes < 8;
+    default:
+        return array->kind == 'b' && bytes == 1;
     }
-    return LEY_OK;
-}
-
-static ley_status take_header(array_text *t, npz_array *array, ley_error *error)
-{
-    unsigned seen = 0;
-    if (!take_text(t, "{"))
-        return fail_text(t, "'{'", error);
-    while (!take_text(t, "}")) {
-        ley_status status = LEY_OK;
-        if (take_text(t, "'descr':")) {
-            seen |= 1;
-            status = take_type(t, array, error);
-        } else if (take_text(t, "'fortran_order':")) {
-            seen |= 2;
-            array->is_fortran = take_text(t, "True");
-            if (!array->is_fortran && !take_text(t, "False"))
-                return fail_text(t, "True or False", error);
-        } else if (take_text(t, "'shape':")) {
-            seen |= 4;
-            status = take_shape(t, array, error);
-        } else {
-            return fail_text(t, "'descr', 'fortran_order' or 'shape'", error);
-        }
-        if (status != LEY_OK)
-            return status;
-        take_text(t, ",");
-    }
-    return seen == 7 ? LEY_OK : fail_text(t, "'descr', 'fortran_order' and 'shape'", error);
 }
 
 static ley_status parse_array(const npz *a, const char *name, const unsigned char *bytes, uint64_t size,
-                              npz_array *array, ley_error *error)
+                              npy_array *array, ley_error *error)
 {
-    if (size < NPY_FRONT + 2 || memcmp(bytes, npy_magic, sizeof npy_magic) != 0 || bytes[6] < 1 || bytes[6] > 3)
+    char about[2 * LEY_TEXT_QUOTE];
+    if (size < NPY_FRONT + 2 || !npy_is(bytes, size) || bytes[6] < 1 || bytes[6] > 3)
         return ley_fail(error, LEY_ERROR_INPUT, "%s: %s: not a NumPy array", a->path, name);
     const uint64_t front = bytes[6] == 1 ? NPY_FRONT : NPY_FRONT + 2, length = take(bytes + 8, bytes[6] == 1 ? 2 : 4);
     if (length > size - front)
         return ley_fail(error, LEY_ERROR_INPUT, "%s: %s: cut short: a header of %llu bytes", a->path, name,
                         (unsigned long long)length);
-    array_text t = {a->path, name, (const char *)bytes + front, (const char *)bytes + front + length};
-    ley_status status = take_header(&t, array, error);
+    snprintf(about, sizeof about, "%s: %s", a->path, name);
+    const ley_status status = npy_parse(about, (const char *)bytes + front, (size_t)length, array, error);
     if (status != LEY_OK)
         return status;
+    if (!can_be_read(array))
+        return ley_fail(error, LEY_ERROR_INPUT,
+                        "%s: values of type '%c%d'; only 'f8', 'f4', 'i8', 'i4', other whole numbers and 'b1' can be "
+                        "read",
+                        about, array->kind, array->bytes);
     const uint64_t left = size - front - length;
     if ((uint64_t)array->count > left / (uint64_t)array->bytes ||
         (uint64_t)array->count * (uint64_t)array->bytes != left)
@@ -324,7 +255,7 @@ static ley_status parse_array(const npz *a, const char *name, const unsigned cha
     return LEY_OK;
 }
 
-ley_status npz_find(const npz *a, const char *name, npz_array *array, bool *is_there, ley_error *error)
+ley_status npz_find(const npz *a, const char *name, npy_array *array, bool *is_there, ley_error *error)
 {
     size_t at = a->first;
     zip_entry e;
@@ -338,7 +269,7 @@ ley_status npz_find(const npz *a, const char *name, npz_array *array, bool *is_t
                 return status;
             continue;
         }
-        *array = (npz_array){.extents = 0};
+        *array = (npy_array){.extents = 0};
         status = open_member(a, name, &e, &bytes, error);
         return status == LEY_OK ? parse_array(a, name, bytes, e.size, array, error) : status;
     }
@@ -354,7 +285,7 @@ ley_status npz_find(const npz *a, const char *name, npz_array *array, bool *is_t
 /* ---- Numbers --------------------------------------------------------------------------------- */
 
 /* Where the i-th number in C's order is. */
-static int64_t place_of(const npz_array *array, int64_t i)
+static int64_t place_of(const npy_array *array, int64_t i)
 {
     int64_t place = 0, stride = array->count;
     if (!array->is_fortran)
@@ -368,7 +299,7 @@ static int64_t place_of(const npz_array *array, int64_t i)
 }
 
 /* Its bits, in this machine's order, without a sign. */
-static uint64_t bits_of(const npz_array *array, int64_t i)
+static uint64_t bits_of(const npy_array *array, int64_t i)
 {
     const unsigned char *at = array->numbers + place_of(array, i) * array->bytes;
     uint64_t bits = 0;
@@ -377,13 +308,13 @@ static uint64_t bits_of(const npz_array *array, int64_t i)
     return bits;
 }
 
-static int64_t whole_of(const npz_array *array, int64_t i)
+static int64_t whole_of(const npy_array *array, int64_t i)
 {
     const uint64_t bits = bits_of(array, i), sign = 1ull << (8 * array->bytes - 1);
     return array->kind == 'i' ? (int64_t)((bits ^ sign) - sign) : (int64_t)bits;
 }
 
-static double number_of(const npz_array *array, int64_t i)
+static double number_of(const npy_array *array, int64_t i)
 {
     const uint64_t bits = bits_of(array, i);
     const uint32_t low = (uint32_t)bits;
@@ -399,7 +330,7 @@ static double number_of(const npz_array *array, int64_t i)
     return (double)single;
 }
 
-static ley_status make_numbers(const npz *a, const char *name, const npz_array *array, void **made, ley_error *error)
+static ley_status make_numbers(const npz *a, const char *name, const npy_array *array, void **made, ley_error *error)
 {
     const double bytes = 8 * (double)array->count;
     ley_status status = memory_check_one(name, bytes, "a smaller file", error);
@@ -411,7 +342,7 @@ static ley_status make_numbers(const npz *a, const char *name, const npz_array *
     return *made != NULL ? LEY_OK : ley_fail_memory(error, (size_t)bytes, name);
 }
 
-ley_status npz_doubles(const npz *a, const char *name, const npz_array *array, double **numbers, ley_error *error)
+ley_status npz_doubles(const npz *a, const char *name, const npy_array *array, double **numbers, ley_error *error)
 {
     void *made = NULL;
     const ley_status status = make_numbers(a, name, array, &made, error);
@@ -422,7 +353,7 @@ ley_status npz_doubles(const npz *a, const char *name, const npz_array *array, d
     return status;
 }
 
-ley_status npz_whole(const npz *a, const char *name, const npz_array *array, int64_t **numbers, ley_error *error)
+ley_status npz_whole(const npz *a, const char *name, const npy_array *array, int64_t **numbers, ley_error *error)
 {
     void *made = NULL;
     ley_status status = make_numbers(a, name, array, &made, error);
@@ -476,22 +407,14 @@ static int64_t member_bytes(const npz_member *m)
     return bytes;
 }
 
-static size_t member_header(const npz_member *m, char header[256])
+static void member_header(const npz_member *m, char header[NPY_HEADER_BYTES])
 {
     const char order = binary_is_other(false) ? '>' : '<'; /* as the numbers are in memory */
-    char shape[96] = "";
+    char shape[NPY_HEADER_BYTES / 2] = "", type[8];
     for (int k = 0; k < m->extents; k++)
         snprintf(shape + strlen(shape), sizeof shape - strlen(shape), k == 0 ? "%lld," : " %lld,", (long long)m->n[k]);
-    memcpy(header, npy_magic, sizeof npy_magic);
-    const int length = snprintf(header + NPY_FRONT, 200, "{'descr': '%c%s', 'fortran_order': False, 'shape': (%s), }",
-                                order, m->type + 1, shape);
-    const size_t whole = (size_t)(NPY_FRONT + length + 1 + 63) / 64 * 64;
-    memset(header + NPY_FRONT + length, ' ', whole - NPY_FRONT - (size_t)length);
-    header[whole - 1] = '\n';
-    header[6] = 1;
-    header[7] = 0;
-    give((unsigned char *)header + 8, whole - NPY_FRONT, 2);
-    return whole;
+    snprintf(type, sizeof type, "%c%s", order, m->type + 1);
+    npy_header(type, shape, header);
 }
 
 /* What local header and directory have in common: version, flags, method, date, checksum, sizes as
@@ -529,12 +452,12 @@ enum { MOST_NAME = 64, MOST_ENTRY = 256 };
 
 static void put_member(npz_writer *w, const npz_member *m)
 {
-    char header[256];
+    char header[NPY_HEADER_BYTES];
     unsigned char front[MOST_ENTRY];
-    const size_t header_bytes = member_header(m, header);
-    const uint64_t bytes = (uint64_t)member_bytes(m), size = header_bytes + bytes, local = w->written;
+    const uint64_t bytes = (uint64_t)member_bytes(m), size = sizeof header + bytes, local = w->written;
     const bool is_wide = size >= UINT32_MAX || local >= UINT32_MAX;
-    uLong check = crc32(crc32(0, NULL, 0), (const Bytef *)header, (uInt)header_bytes);
+    member_header(m, header);
+    uLong check = crc32(crc32(0, NULL, 0), (const Bytef *)header, sizeof header);
     for (uint64_t done = 0, part; done < bytes; done += part) {
         part = bytes - done < (1u << 30) ? bytes - done : 1u << 30;
         check = crc32(check, (const Bytef *)m->numbers + done, (uInt)part);
@@ -544,7 +467,7 @@ static void put_member(npz_writer *w, const npz_member *m)
         give_name(give_common(front + 4, m, (uint32_t)check, is_wide ? UINT32_MAX : size, is_wide ? 20 : 0), m);
     at = is_wide ? give_wide(at, size, local, false) : at;
     put(w, front, (size_t)(at - front));
-    put(w, header, header_bytes);
+    put(w, header, sizeof header);
     put(w, m->numbers, (size_t)bytes);
     unsigned char *to = w->directory + w->directory_bytes, *from = to;
     memcpy(to, central_signature, 4);

@@ -50,7 +50,7 @@ static const struct {
 
 typedef struct container {
     const char *path;
-    npz_array array[MEMBERS];
+    npy_array array[MEMBERS];
     bool is_there[MEMBERS];
     double *doubles[MEMBERS];
     int64_t *whole[MEMBERS];

@@ -173,10 +173,11 @@ ley_status host_sum_check(const method *m, const void *task, const ley_run_optio
     if (check_plan(given, error) != LEY_OK)
         return LEY_ERROR_USAGE;
     if (m->by_host == NULL)
-        return ley_fail(error, LEY_ERROR_USAGE,
-                        "devices compute what method %s does, and the host alone does not: 'cpu' in place of 'host' "
-                        "names the processor as a device",
-                        m->name);
+        return ley_fail(
+            error, LEY_ERROR_USAGE,
+            "the host is to do the job alone, and method %s is for devices: \"cpu\" is the processor as a device, "
+            "where an OpenCL driver for it is installed",
+            m->name);
     if (!m->by_host(task, &sum))
         return ley_fail(error, LEY_ERROR_USAGE,
                         "the host is to do the job alone, and method %s does it on devices only where a user's "

@@ -137,7 +137,8 @@ static void make_rows(void *context, size_t first, size_t last)
     }
 }
 
-/* c S first, then times c: rows are added, which compilers turn into vectors. */
+/* c S first, then times c: rows are added, which compilers turn into vectors, from the diagonal on,
+ * since S is symmetric. */
 static void add_norms(void *context, size_t first, size_t last)
 {
     const overlap_rows *o = context;
@@ -147,12 +148,14 @@ static void add_norms(void *context, size_t first, size_t last)
         double *sums = o->sums + (int64_t)i * n;
         memset(sums, 0, (size_t)n * sizeof *sums);
         for (int64_t k = 0; k < o->row_count; k++) {
-            const double *row = o->rows + k * n, own = c[o->first_row + k];
-            for (int64_t m = 0; m < n; m++)
+            const int64_t at = o->first_row + k;
+            const double *row = o->rows + k * n, own = c[at];
+            sums[at] += own / 2 * row[at];
+            for (int64_t m = at + 1; m < n; m++)
                 sums[m] += own * row[m];
         }
-        for (int64_t m = 0; m < n; m++)
-            o->norms[i] += sums[m] * c[m];
+        for (int64_t m = o->first_row; m < n; m++)
+            o->norms[i] += 2 * sums[m] * c[m];
     }
 }
 

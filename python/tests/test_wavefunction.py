@@ -84,6 +84,33 @@ def test_refusals(arrays, change, words):
         leyden.Wavefunction.from_arrays(**{name: change.get(name, lambda a: a)(array) for name, array in arrays.items()})
 
 
+def test_natural_orbitals(arrays, wavefunction):
+    """A matrix's density is that of its natural orbitals, which are orthonormal; of both spins together without one."""
+    n = wavefunction.functions
+    overlaps = wavefunction.overlaps()
+    c = np.random.default_rng(5).normal(size=(4, n))
+    c /= np.sqrt(np.einsum("ki,ij,kj->k", c, overlaps, c))[:, None]
+    weights = np.array([0.9, 0.4, 0.3, -0.2])
+    made = wavefunction.natural_orbitals((c.T * weights) @ c)
+    occupations = made.occupations
+    assert abs(occupations.sum() - 1.4) < 1e-9 and (np.diff(occupations) <= 0).all() and occupations[-1] < -0.05
+    np.testing.assert_allclose(made.coefficients @ overlaps @ made.coefficients.T, np.eye(len(occupations)), atol=1e-9)
+    phi = judge.functions(arrays, POINTS)
+    expected = np.einsum("k,kp->p", weights, (c @ phi) ** 2)
+    found = np.einsum("k,kp->p", occupations, (made.coefficients @ phi) ** 2)
+    np.testing.assert_allclose(found, expected, rtol=0, atol=1e-9 * np.abs(expected).max())
+    own = wavefunction.natural_orbitals()
+    np.testing.assert_allclose(np.einsum("k,kp->p", own.occupations, (own.coefficients @ phi) ** 2),
+                               np.einsum("k,kp->p", wavefunction.occupations, (wavefunction.coefficients @ phi) ** 2), rtol=1e-9)
+    assert abs(own.electrons - 7) < 1e-9 and not own.energies.any()
+    with pytest.raises(leyden.InputError, match=r"density has the shape \(2, 2\), not"):
+        wavefunction.natural_orbitals(np.eye(2))
+    with pytest.raises(leyden.InputError, match="density is not symmetric"):
+        wavefunction.natural_orbitals(np.triu(np.ones((n, n))))
+    with pytest.raises(leyden.InputError, match="occupations"):
+        wavefunction.natural_orbitals(100 * np.eye(n))
+
+
 # ---- Values --------------------------------------------------------------------------------------
 
 

@@ -301,6 +301,20 @@ def test_files_of_programs(engine):
     assert leyden.Wavefunction(of_iodata("carbon_gs_pp_contracted.cp2k.out")).electrons == pytest.approx(4)
 
 
+def test_density_matrices_of_files():
+    """FCHK files have those of SCF, which are the orbitals' own, and of what comes behind it."""
+    data = pytest.importorskip("iodata").load_one(str(of_iodata("2h-azirine-mp2.fchk")))
+    scf, mp2 = (leyden.Wavefunction.from_iodata(data, density=name) for name in ("scf", "post_scf_ao"))
+    own = leyden.Wavefunction.from_iodata(data)
+    phi = judge.functions(own.arrays, POINTS)
+    values = [one.occupations @ (one.coefficients @ phi) ** 2 for one in (own, scf, mp2)]
+    same(values[1], values[0], 1e-6)
+    assert abs(mp2.electrons - own.electrons) < 1e-5 and abs(values[2] - values[0]).max() > 1e-3
+    assert ((mp2.occupations > 0.01) & (mp2.occupations < 1.99)).sum() > 2
+    with pytest.raises(leyden.UsageError, match="'mp2' is none of its density matrices: 'scf'"):
+        leyden.Wavefunction.from_iodata(data, density="mp2")
+
+
 def test_convert_and_the_command(command, tmp_path, engine, capsys):
     """`leyden orbital` and `leyden density` of what was converted, without Python."""
     tools = pytest.importorskip("pyscf.tools.molden")

@@ -33,7 +33,8 @@ parts=${MATRIX_PARTS:-tests drivers}
 # Those of `device_tests` need a device.
 host_tests="test_host test_dx test_raw test_pqr test_points test_numerics test_expression test_expression_source test_coherence
     test_waterbox test_lattices test_short_range test_binning test_platform test_dialects test_planner
-    test_mrc test_npy test_dxbin test_cube test_packer test_parallel test_pairwise test_outputs test_log test_drivers"
+    test_mrc test_npy test_dxbin test_cube test_packer test_parallel test_pairwise test_outputs test_log test_drivers
+    test_wavefunction"
 device_tests="test_plan test_cli_generate test_cli_compare"
 
 fail() { echo "$row: $*" >&2 && exit 1; }
@@ -93,7 +94,7 @@ make_root() {
 # against other programs. What is missing is told.
 install_inside() {
     local wanted have
-    wanted=$(awk '$2 ~ /^(build|device|test)$/ && $1 !~ /^(apbs|python3)/ {print $1}' packages.txt)
+    wanted=$(awk '$2 ~ /^(build|command|device|test)$/ && $1 !~ /^(apbs|python3)/ {print $1}' packages.txt)
     [ "$(cat "$root/.packages" 2>/dev/null)" != "$wanted" ] || return 0
     echo "$row: installing packages in $root, some minutes"
     inside dpkg --configure -a >>"$MATRIX_LOG" 2>&1 # what a run that was cut off left

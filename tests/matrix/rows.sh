@@ -47,10 +47,11 @@ matrix_step() {
 
 # matrix_driver ROW DRIVER ATOMS SPACING COMMAND...: the command on the one driver that the
 # environment of COMMAND leaves: what it finds, a map by each method, or those of MATRIX_METHODS,
-# with its verification, and `leyden check --quick` where the command has it, unless
+# with its verification, an orbital, a density and a potential of a wavefunction, or what
+# MATRIX_WAVEFUNCTIONS has of these, and `leyden check --quick` where the command has it, unless
 # MATRIX_NO_CHECK is set.
 matrix_driver() {
-    local row=$1 driver=$2 atoms=$3 spacing=$4 scratch failed=0 method
+    local row=$1 driver=$2 atoms=$3 spacing=$4 scratch failed=0 method options
     shift 4
     scratch=$(mktemp -d)
     matrix_step "$row" "$driver" "leyden devices" "$@" devices || failed=1
@@ -61,6 +62,13 @@ matrix_driver() {
     fi
     for method in ${MATRIX_METHODS-dcs cutoff msm}; do
         matrix_step "$row" "$driver" "map, $method" "$@" map "$scratch/box.pqr" -o "$scratch/$method.dx" --method $method --spacing "$spacing" --padding 3 || failed=1
+    done
+    cp tests/data/esp_pure.npz "$scratch/wavefunction.npz" # its orbitals are random
+    for method in ${MATRIX_WAVEFUNCTIONS-orbital density esp}; do
+        options=
+        [ $method != orbital ] || options="--orbital homo"
+        # shellcheck disable=SC2086 # several words
+        matrix_step "$row" "$driver" "leyden $method" "$@" $method "$scratch/wavefunction.npz" $options -o "$scratch/$method.cube" --spacing "$spacing" --padding 2 --any-norm || failed=1
     done
     if [ -n "${MATRIX_NO_CHECK:-}" ]; then
         matrix_note "$row" "$driver" "leyden check --quick" skipped 0 "takes hours in this row"

@@ -233,8 +233,8 @@ static ley_status make_task(const orbital_bench *p, const char *name, const ley_
     const bool has_gradient = name == gradient_name, is_density = is_of_density(name);
     ley_map *maps[4] = {NULL};
     ley_wavefunction_request request = {.kind = is_density ? LEY_DENSITY : LEY_ORBITALS,
-                                        .orbitals = homo,
-                                        .orbital_count = 1,
+                                        .orbitals = is_density ? NULL : homo, /* of a density: all that are occupied */
+                                        .orbital_count = is_density ? 0 : 1,
                                         .gradient = has_gradient,
                                         .maps = maps};
     ley_status status = LEY_OK;
@@ -321,19 +321,36 @@ static ley_status put_accuracy(bench_row *b, size_t points, double worst, double
                                 worst, tolerance);
 }
 
-/* What the kernel's limit is: exponentials and a multiply-add for each coefficient, or a
- * multiply-add for each term. */
-static void put_shares(const kernel_run *r, const ley_bench_device *limits, bench_row *b)
+/* What the kernel's limit is, of the terms that are not left out: exponentials and a multiply-add
+ * for each coefficient, at some points; or a multiply-add for each term, in some planes. */
+static ley_status count_terms(kernel_run *r, double *exponentials, double *multiply_adds, ley_error *error)
+{
+    enum { PLANES = 8, POINTS = 4096 };
+    const wavefunction_task *t = r->task;
+    const int64_t plane_points = t->grid.n[0] * t->grid.n[1], points = plane_points * r->planes,
+                  step = points / POINTS | 1, plane_step = (r->planes + PLANES - 1) / PLANES;
+    list_counts counts = {0, 0};
+    r->first = (t->grid.n[2] - r->planes) / 2;
+    *exponentials = *multiply_adds = 0;
+    if (t->is_listed) {
+        const ley_status status = list_count(&r->list, put_place, r, points, step, &counts, error);
+        const double each = (double)points / (double)((points + step - 1) / step);
+        *exponentials = counts.exponentials * each;
+        *multiply_adds = counts.multiply_adds * each;
+        return status;
+    }
+    int64_t counted = 0;
+    for (int64_t plane = plane_step / 2; plane < r->planes; plane += plane_step, counted++)
+        *multiply_adds += separable_multiply_adds(&r->separable, r->first + plane);
+    *multiply_adds *= (double)r->planes / (double)counted;
+    return LEY_OK;
+}
+
+static ley_status put_shares(kernel_run *r, const ley_bench_device *limits, bench_row *b, ley_error *error)
 {
     const wavefunction_task *t = r->task;
-    const double points = (double)(t->grid.n[0] * t->grid.n[1] * r->planes);
-    double passes = 0;
-    for (size_t i = 0; i < t->problem.pass_count; i++)
-        passes += t->problem.passes[i].orbitals;
-    const double each = t->e.is_contracted ? (double)t->wavefunction->arrays.primitives : t->e.count,
-                 exps = t->is_listed ? points * each * r->list.stream.blocks : 0,
-                 multiply_adds =
-                     points * (t->is_listed ? (double)t->e.coefficients * t->used_count : t->e.rows * passes);
+    double exps, multiply_adds;
+    const ley_status status = count_terms(r, &exps, &multiply_adds, error);
     b->row.root_share = exps / limits->exps_per_s / b->row.median_s;
     b->row.fma_share = multiply_adds / limits->fma_per_s / b->row.median_s;
     b->row.exp = t->is_listed ? calibrate_exp_name(r->list.spec.exp) : NULL;
@@ -344,6 +361,7 @@ static void put_shares(const kernel_run *r, const ley_bench_device *limits, benc
         kernel_options(&gaussians_kind, &r->list.spec, b->specification, sizeof b->specification);
     else
         kernel_options(&separable_kind, &r->separable.choice.spec, b->specification, sizeof b->specification);
+    return status;
 }
 
 /* Densities are of many passes: a part of the planes does. */
@@ -364,12 +382,13 @@ static ley_status measure_kernel(worker *w, const ley_bench_options *o, const ch
     if (status == LEY_OK)
         status = bench_time(o, points * p->gaussians * (is_density ? r.task->used_count : 1), run_once, &r, b, error);
     if (status == LEY_OK) {
-        put_shares(&r, limits, b);
+        status = put_shares(&r, limits, b, error);
         bench_put_figure(&b->row, "build_s",
                          kernel_build_s(w->info, r.task->is_listed ? &gaussians_kind : &separable_kind));
+    }
+    if (status == LEY_OK)
         status =
             put_accuracy(b, r.judged, r.worst, sqrt(r.error2 / r.right2), wavefunction_task_promise(r.task), error);
-    }
     end_run(&r);
     return status;
 }
@@ -537,8 +556,8 @@ static ley_status host_loop(const ley_bench_options *o, const void *problem, ley
 
 /* clang-format off */
 static const ley_bench_figure figures[] = {
-    {.name = "multiply_adds", .sentence = "that the kernel would take if no term were left out"},
-    {.name = "exponentials", .sentence = "the same; 0: of tables alone"},
+    {.name = "multiply_adds", .sentence = "of the terms that are not left out"},
+    {.name = "exponentials", .sentence = "the same; 0: by tables alone"},
     {.name = "build_s", .unit = "s", .hangs_on_time = true, .sentence = "that building such a kernel took at least"},
     {.name = "frames_per_s", .unit = "frames/s", .hangs_on_time = true, .may_be_unknown = true,
      .sentence = "of 80 x 80 x 80 points, with new coefficients each time, from and to the host's memory"},

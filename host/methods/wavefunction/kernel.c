@@ -6,6 +6,7 @@
 #include "memory.h"
 #include "parallel.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 /* Of a device's multiply-adds the kernel reaches this share; and of all terms that are not left out
@@ -196,6 +197,50 @@ void separable_kernel_destroy(separable_kernel *k)
     kernel_destroy(&k->kernel);
     tables_destroy(&k->tables);
     *k = (separable_kernel){.device = k->device};
+}
+
+/* ---- What it computes ------------------------------------------------------------------------ */
+
+/* Tiles that a term is not left out of, in a plane: as the kernels decide it. */
+static int64_t reached_tiles(const separable_kernel *k, const separable_pass *pass, int32_t orbital, int64_t plane,
+                             int32_t term)
+{
+    const tables *t = &k->tables;
+    const int *d = pass->derivative;
+    const int32_t *own = t->terms + 4 * term;
+    const int64_t number = plane >> t->shape.plane_shift;
+    const float *z = t->z + (size_t)d[2] * t->z_count + (size_t)plane * (size_t)t->rows + own[0],
+                *c = k->problem.coefficients + (size_t)orbital * (size_t)k->problem.e->coefficients + own[2],
+                *x_most = t->x_most + (size_t)d[0] * t->x_most_count + term,
+                *y_most = t->y_most + (size_t)d[1] * t->y_most_count + own[0];
+    double factors[LEY_MOST_MOMENTUM + 1] = {0};
+    int64_t tiles = 0;
+    if (number < (own[3] & UINT16_MAX) || number > (own[3] >> 16 & UINT16_MAX))
+        return 0;
+    for (int j = 0; j < own[1]; j++)
+        for (int i = 0; i < own[1] - j; i++)
+            factors[j] += (double)*c++ * (double)z[i];
+    for (int64_t y = 0; y < t->shape.padded_y / t->shape.tile_y; y++, y_most += t->rows) {
+        double most = 0;
+        for (int j = 0; j < own[1]; j++)
+            most += fabs(factors[j]) * (double)y_most[j];
+        for (int64_t x = 0; x < t->shape.padded_x / t->shape.tile_x; x++)
+            tiles += most * (double)x_most[x * t->rows] > pass->threshold;
+    }
+    return tiles;
+}
+
+double separable_multiply_adds(const separable_kernel *k, int64_t plane)
+{
+    const double points = (double)k->shape.tile_x * k->shape.tile_y;
+    double sum = 0;
+    for (size_t i = 0; i < k->problem.pass_count; i++) {
+        const separable_pass *pass = &k->problem.passes[i];
+        for (int32_t o = pass->orbital; o < pass->orbital + pass->orbitals; o++)
+            for (int32_t term = 0; term < k->tables.rows; term++)
+                sum += points * (double)reached_tiles(k, pass, o, plane, term);
+    }
+    return sum;
 }
 
 /* ---- A slab ---------------------------------------------------------------------------------- */

@@ -80,6 +80,10 @@ ley_status separable_kernel_load(separable_kernel *kernel, const separable_probl
 /* The problem's coefficients, thresholds and passes are other ones now. */
 ley_status separable_kernel_renew(separable_kernel *kernel, ley_error *error);
 
+/* A multiply-add for each point of a plane and term that is not left out there, of a loaded
+ * kernel. */
+double separable_multiply_adds(const separable_kernel *kernel, int64_t plane);
+
 /* A slab's way through the kernel. */
 typedef struct separable_run {
     separable_kernel *kernel;

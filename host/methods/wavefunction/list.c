@@ -66,6 +66,35 @@ static stream_orbitals orbitals_of(const list_problem *p)
     return (stream_orbitals){p->coefficients, p->exact, p->thresholds, p->orbitals, p->laplacian ? 2 : p->gradient};
 }
 
+ley_status list_count(const list_kernel *k, list_place *place, const void *context, int64_t points, int64_t step,
+                      list_counts *counts, ley_error *error)
+{
+    const expansion *e = k->problem.e;
+    const stream_orbitals orbitals = orbitals_of(&k->problem);
+    double *reach2 = calloc((size_t)e->count, sizeof *reach2);
+    *counts = (list_counts){0, 0};
+    if (reach2 == NULL)
+        return ley_fail_memory(error, (size_t)e->count * sizeof *reach2, "the basis");
+    for (int32_t first = 0; first < orbitals.count; first += k->spec.orbitals) {
+        const int32_t left = orbitals.count - first, count = left < k->spec.orbitals ? left : k->spec.orbitals;
+        stream_reach(e, &orbitals, first, count, reach2);
+        for (int64_t i = 0; i < points; i += step) {
+            double at[3];
+            place(context, i, at);
+            for (int32_t g = 0; g < e->count; g++) {
+                const expansion_gaussian *own = &e->gaussians[g];
+                const double *c = own->centre;
+                if (pow(at[0] - c[0], 2) + pow(at[1] - c[1], 2) + pow(at[2] - c[2], 2) >= reach2[g])
+                    continue;
+                counts->exponentials += e->is_contracted ? (double)e->wavefunction->shells[own->shell].primitives : 1;
+                counts->multiply_adds += expansion_each(e, own) * (double)count;
+            }
+        }
+    }
+    free(reach2);
+    return LEY_OK;
+}
+
 static size_t part_bytes(const list_kernel *k)
 {
     return (size_t)k->stream.vectors * (size_t)k->stream.blocks / k->parts * 4 * number_bytes(k);

@@ -64,6 +64,17 @@ ley_status list_kernel_load(list_kernel *kernel, const list_problem *problem, le
 /* The problem's coefficients, weights and thresholds are other ones now. */
 ley_status list_kernel_renew(list_kernel *kernel, ley_error *error);
 
+/* Where point i is, in bohr. Called from several threads. */
+typedef void list_place(const void *context, int64_t i, double place[3]);
+
+/* What a loaded kernel computes at every `step`-th of so many points: Gaussians that reach these,
+ * and a multiply-add for each of their coefficients. Errors: LEY_ERROR_MEMORY. */
+typedef struct list_counts {
+    double exponentials, multiply_adds;
+} list_counts;
+ley_status list_count(const list_kernel *kernel, list_place *place, const void *context, int64_t points, int64_t step,
+                      list_counts *counts, ley_error *error);
+
 /* Some points' way through the kernel. */
 typedef struct list_run {
     list_kernel *kernel;
@@ -76,9 +87,6 @@ typedef struct list_run {
 
 ley_status list_run_create(list_run *run, list_kernel *kernel, int64_t most, ley_error *error);
 void list_run_destroy(list_run *run);
-
-/* Where point i is, in bohr. Called from several threads. */
-typedef void list_place(const void *context, int64_t i, double place[3]);
 
 /* Places of points as sums of two floats, [6][pitch]; behind the last one it is repeated. */
 void list_put_places(float *places, int64_t pitch, int64_t count, list_place *place, const void *context);

@@ -50,6 +50,19 @@ int64_t stream_vectors(const expansion *e, const stream_shape *shape)
     return sum;
 }
 
+void stream_reach(const expansion *e, const stream_orbitals *of, int32_t first, int32_t count, double *reach2)
+{
+    for (int32_t centre = 0; centre < e->centres; centre++) {
+        double most = 0;
+        for (int32_t g = e->first_of[centre]; g < e->first_of[centre + 1]; g++) {
+            most = fmax(most, expansion_reach2(e, &e->gaussians[g],
+                                               of->coefficients + (size_t)first * (size_t)e->coefficients,
+                                               of->thresholds + first, count, of->derivatives));
+            reach2[g] = fmin(most, 1e30);
+        }
+    }
+}
+
 /* ---- Filling --------------------------------------------------------------------------------- */
 
 /* One block: how far it is written. */
@@ -57,9 +70,10 @@ typedef struct writer {
     const expansion *e;
     const stream_shape *shape;
     const stream_orbitals *orbitals;
-    void *numbers; /* where the block begins */
-    int64_t at;    /* in numbers */
-    int32_t first; /* of its orbitals */
+    void *numbers;        /* where the block begins */
+    int64_t at;           /* in numbers */
+    const double *reach2; /* [e->count] */
+    int32_t first;        /* of its orbitals */
     int32_t count;
 } writer;
 
@@ -115,22 +129,8 @@ static void put_primitives(writer *w, const expansion_gaussian *g)
     put_to_vector(w);
 }
 
-/* How far each of a centre's Gaussians reaches, or one that is steeper than it, if that is
- * farther: the widest, which is the last one, comes first. */
-static void find_reach(const writer *w, int32_t centre, double *reach2)
-{
-    const int32_t first = w->e->first_of[centre], last = w->e->first_of[centre + 1];
-    double most = 0;
-    for (int32_t g = first; g < last; g++) {
-        most = fmax(most, expansion_reach2(w->e, &w->e->gaussians[g],
-                                           w->orbitals->coefficients + (size_t)w->first * (size_t)w->e->coefficients,
-                                           w->orbitals->thresholds + w->first, w->count, w->orbitals->derivatives));
-        reach2[g - first] = fmin(most, 1e30);
-    }
-}
-
 /* A part of a centre, from a Gaussian on, down to another one. */
-static void put_centre(writer *w, int32_t centre, int32_t from, int32_t to, const double *reach2)
+static void put_centre(writer *w, int32_t centre, int32_t from, int32_t to)
 {
     const int32_t first = w->e->first_of[centre];
     const bool is_coded = w->shape->code != NULL;
@@ -142,12 +142,12 @@ static void put_centre(writer *w, int32_t centre, int32_t from, int32_t to, cons
         const expansion_gaussian *own = &w->e->gaussians[g];
         if (!is_coded) {
             put(w, w->e->is_contracted ? (double)primitives_of(w->e, own) : -own->exponent * M_LOG2E);
-            put(w, reach2[g - first]);
+            put(w, w->reach2[g]);
             put(w, own->l);
             put(w, (double)gaussian_vectors(w->e, own, w->shape));
             put_primitives(w, own);
         } else {
-            put(w, reach2[g - first]);
+            put(w, w->reach2[g]);
         }
         put_coefficients(w, own);
         if (!is_coded)
@@ -171,15 +171,13 @@ static int32_t fitting(const expansion *e, const stream_shape *shape, int32_t fr
 
 /* Goes through all parts of centres, as tiles have them: puts them, where there is a writer, and
  * notes the tiles, where there are any. How many tiles; 0: a Gaussian fits into none. */
-static int32_t walk(const expansion *e, const stream_shape *shape, writer *w, double *reach2, int32_t *tiles)
+static int32_t walk(const expansion *e, const stream_shape *shape, writer *w, int32_t *tiles)
 {
     int64_t at = 0, begin = 0;
     int32_t count = 0;
     for (int32_t centre = 0; centre < e->centres; centre++) {
         const int32_t least = e->first_of[centre];
         int32_t from = e->first_of[centre + 1] - 1;
-        if (w != NULL)
-            find_reach(w, centre, reach2);
         while (from >= least) {
             const int32_t all = from - least + 1,
                           take = shape->tile == 0 ? all : fitting(e, shape, from, least, shape->tile - (at - begin));
@@ -190,7 +188,7 @@ static int32_t walk(const expansion *e, const stream_shape *shape, writer *w, do
                 for (int32_t g = from; g > from - take; g--)
                     at += gaussian_vectors(e, &e->gaussians[g], shape);
                 if (w != NULL)
-                    put_centre(w, centre, from, from - take, reach2);
+                    put_centre(w, centre, from, from - take);
             }
             from -= take;
             if (take < all || (centre + 1 == e->centres && take == all)) { /* the tile is full, or the last one */
@@ -206,7 +204,7 @@ static int32_t walk(const expansion *e, const stream_shape *shape, writer *w, do
     return count;
 }
 
-static void put_coded(writer *w, double *reach2)
+static void put_coded(writer *w)
 {
     const basis_code *code = w->shape->code;
     for (int32_t kind = 0; kind < code->kinds; kind++) {
@@ -215,8 +213,7 @@ static void put_coded(writer *w, double *reach2)
         for (int32_t centre = 0; centre < w->e->centres; centre++) {
             if (code->kind_of[centre] != kind)
                 continue;
-            find_reach(w, centre, reach2);
-            put_centre(w, centre, w->e->first_of[centre + 1] - 1, w->e->first_of[centre] - 1, reach2);
+            put_centre(w, centre, w->e->first_of[centre + 1] - 1, w->e->first_of[centre] - 1);
         }
     }
 }
@@ -236,24 +233,21 @@ static size_t number_bytes(const stream_shape *shape)
 static void fill_blocks(void *context, size_t first, size_t last)
 {
     const filling *f = context;
-    int32_t most = 1;
-    for (int32_t centre = 0; centre < f->e->centres; centre++)
-        most = f->e->first_of[centre + 1] - f->e->first_of[centre] > most
-                   ? f->e->first_of[centre + 1] - f->e->first_of[centre]
-                   : most;
-    double *reach2 = calloc((size_t)most, sizeof *reach2);
+    double *reach2 = calloc((size_t)f->e->count, sizeof *reach2);
     for (size_t block = first; block < last && reach2 != NULL; block++) {
         const int32_t begin = (int32_t)block * f->shape->at_once, left = f->orbitals->count - begin;
         writer w = {.e = f->e,
                     .shape = f->shape,
                     .orbitals = f->orbitals,
                     .numbers = (char *)f->s->numbers + block * (size_t)f->s->vectors * VECTOR * number_bytes(f->shape),
+                    .reach2 = reach2,
                     .first = begin,
                     .count = left < f->shape->at_once ? left : f->shape->at_once};
+        stream_reach(f->e, f->orbitals, begin, w.count, reach2);
         if (f->shape->code != NULL)
-            put_coded(&w, reach2);
+            put_coded(&w);
         else
-            walk(f->e, f->shape, &w, reach2, NULL);
+            walk(f->e, f->shape, &w, NULL);
     }
     free(reach2);
 }
@@ -267,7 +261,7 @@ ley_status stream_create(const expansion *e, const stream_shape *shape, int32_t 
                          ley_error *error)
 {
     *made = (stream){.blocks = (orbitals + shape->at_once - 1) / shape->at_once,
-                     .tile_count = shape->code != NULL ? 1 : walk(e, shape, NULL, NULL, NULL)};
+                     .tile_count = shape->code != NULL ? 1 : walk(e, shape, NULL, NULL)};
     if (made->tile_count == 0)
         return ley_fail(error, LEY_ERROR_NO_DEVICE, "a Gaussian of %d orbitals is larger than a tile of local memory",
                         shape->at_once);
@@ -277,7 +271,7 @@ ley_status stream_create(const expansion *e, const stream_shape *shape, int32_t 
     if (shape->code != NULL)
         made->tiles[1] = (int32_t)stream_vectors(e, shape);
     else
-        walk(e, shape, NULL, NULL, made->tiles);
+        walk(e, shape, NULL, made->tiles);
     const int32_t *last = made->tiles + 2 * (made->tile_count - 1);
     made->vectors = (int64_t)last[0] + last[1];
     const double bytes = (double)made->vectors * made->blocks * VECTOR * (double)number_bytes(shape);

@@ -32,6 +32,11 @@ typedef struct stream_orbitals {
     int derivatives; /* that are asked for, 0 to 2 */
 } stream_orbitals;
 
+/* How far each Gaussian of the basis reaches, [e->count], squared, for `count` of the orbitals from
+ * one on; or one of its centre that is steeper than it, if that is farther: the widest, which is
+ * the last one, comes first in the stream. */
+void stream_reach(const expansion *e, const stream_orbitals *orbitals, int32_t first, int32_t count, double *reach2);
+
 /* Errors: LEY_ERROR_MEMORY; LEY_ERROR_NO_DEVICE where kernels cannot number it, or a Gaussian does
  * not fit into a tile. */
 ley_status stream_create(const expansion *e, const stream_shape *shape, int32_t orbitals, stream *made,

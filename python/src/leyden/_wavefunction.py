@@ -309,9 +309,17 @@ class Wavefunction(Guessed):
         return cls._made(files.of_pyscf(source, mo_coeff, mo_occ, mo_energy), any_norm)
 
     @classmethod
-    def from_iodata(cls, data: Any, *, any_norm: bool = False) -> "Wavefunction":
-        """Of an IOData of qc-iodata. Errors: InputError where it has no orbitals, basis or occupations."""
-        return cls._made(files.of_iodata(data), any_norm)
+    def from_iodata(cls, data: Any, *, density: Optional[str] = None, any_norm: bool = False) -> "Wavefunction":
+        """Of an IOData of qc-iodata.
+
+        Args:
+            density: the natural orbitals of one of its density matrices, data.one_rdms, in place of its own orbitals: of FCHK
+                files "post_scf_ao" is that of MP2, CI or CC.
+
+        Errors: InputError where it has no orbitals, basis or occupations; UsageError for a matrix that it does not have.
+        """
+        made = cls._made(files.of_iodata(data), any_norm)
+        return made if density is None else made.natural_orbitals(files.matrix_of_iodata(data, density))
 
     @classmethod
     def from_arrays(cls, *, charges: Any, positions_bohr: Any, shell_atom: Any, shell_l: Any, shell_pure: Any,
@@ -458,6 +466,34 @@ class Wavefunction(Guessed):
         made = np.empty((self.functions, self.functions))
         self._fill(lib.ley_wavefunction_overlaps, made)
         return made
+
+    def natural_orbitals(self, density: Any = None) -> "Wavefunction":
+        """The orbitals that make a density matrix diagonal, its natural orbitals, and their occupations:
+
+            D = sum over k of n_k c_k c_k^T,  n_1 >= n_2 >= ...
+
+        Args:
+            density: D, (functions, functions), symmetric, of functions in the order and of the norms of `arrays`. None: that
+                of this wavefunction's orbitals and occupations, of both spins together.
+
+        Returns: a Wavefunction in the same basis, of orbitals without energies.
+
+        Errors: InputError for another shape, a matrix that is not symmetric, and occupations beyond -2 and 2.
+        """
+        c, n = self.coefficients, self.functions
+        matrix = (c.T * self.occupations) @ c if density is None else numbers_in(density, "density", np.float64)
+        if matrix.shape != (n, n):
+            raise InputError(f"density has the shape {matrix.shape}, not {(n, n)}: (functions, functions)")
+        if not np.allclose(matrix, matrix.T, rtol=0, atol=1e-6 * np.abs(matrix).max(initial=0)):
+            raise InputError("density is not symmetric")
+        sizes, axes = np.linalg.eigh(self.overlaps())
+        is_new = sizes > 1e-10 * sizes[-1]  # functions that others make up add nothing
+        sizes, axes = np.sqrt(sizes[is_new]), axes[:, is_new]
+        occupations, turn = np.linalg.eigh((axes * sizes).T @ matrix @ (axes * sizes))
+        orbitals, most = (turn.T @ (axes / sizes).T)[::-1], 2 + 1e-3  # which relaxed densities have
+        occupations = np.where(np.abs(occupations) < most, occupations.clip(-2, 2), occupations)
+        return self._made({**self.arrays, "orbitals": orbitals, "occupations": occupations[::-1], "energies": None,
+                           "spins": None}, False, self.name)
 
     def _fill(self, function: Any, array: np.ndarray) -> None:
         def work(token: _task.Token) -> None:

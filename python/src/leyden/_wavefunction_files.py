@@ -214,6 +214,15 @@ def of_iodata(data: Any) -> Arrays:
             "spins": [0] * mo.norba if mo.kind == "restricted" else [1] * mo.norba + [-1] * mo.norbb}
 
 
+def matrix_of_iodata(data: Any, name: str) -> np.ndarray:
+    """A density matrix of an IOData in the library's functions. Errors: UsageError."""
+    matrices = getattr(data, "one_rdms", None) or {}
+    if name not in matrices:
+        raise UsageError(f"density: {name!r} is none of its density matrices: {', '.join(map(repr, matrices)) or 'it has none'}")
+    order, factors = _order_of(_iodata_shells(data.obasis))
+    return np.asarray(matrices[name])[np.ix_(order, order)] * np.multiply.outer(factors, factors)
+
+
 @contextlib.contextmanager
 def _overlaps_by(overlaps_of: Callable[[Arrays], np.ndarray]) -> Iterator[None]:
     """qc-iodata tells dialects by overlaps, which it computes in Python, minutes for hundreds of functions: the library's
