@@ -227,7 +227,7 @@ static void orbitals_are_measured(void **state)
         else
             assert_true(ley_bench_row_figure(row, "multiply_adds") > 50.0 * (double)d->points);
         const double exps = ley_bench_row_figure(row, "exponentials"); /* of those that reach a point */
-        if (exps > 0 && strcmp(row->variant, "many") != 0)
+        if (exps > 0 && strcmp(row->variant, "many") != 0 && strncmp(row->variant, "potential", 9) != 0)
             assert_true(exps > 0.02 * gaussians && exps < 0.8 * gaussians);
         assert_true(strcmp(row->variant, "compiled") != 0 || exps > 0);
         if (strcmp(row->variant, "density") == 0) /* of 180 orbitals, in two of the planes */
@@ -285,7 +285,7 @@ static void the_command_prints_them(void **state)
     (void)state;
     cli("LEYDEN_CACHE_DIR=%s bench --kernel average --atoms %d --dims 12,12,12 --repeats 1 --device 0 --json a.json",
         cache, ATOMS);
-    cli_expect(0, "frames/s  processors, ms a frame  timed  spread %  relative RMS  what was taken", NULL);
+    cli_expect(0, "frames/s  processors, ms a frame  timed  spread %", NULL);
     cli_expect(0, "\npmepot ", NULL);
     cli_expect(0, "\nmean to PMEPot's algorithm on one thread: ", NULL);
     cli("LEYDEN_CACHE_DIR=%s bench --kernel series --atoms %d --repeats 1 --device 0 --csv s.csv --markdown -", cache,

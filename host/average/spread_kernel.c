@@ -170,7 +170,7 @@ typedef struct trial {
     flight flight;
     command_sequence sequence;
     spreader s;
-    float position_A[TRIAL_FRAMES][TRIAL_ATOMS][3], charge[TRIAL_ATOMS], cells[TRIAL_FRAMES][PLACE_FLOATS];
+    float position_A[TRIAL_FRAMES][TRIAL_ATOMS][3], charge[TRIAL_ATOMS + 1], cells[TRIAL_FRAMES][PLACE_FLOATS];
     frame_place places[TRIAL_FRAMES];
     size_t nodes;
     int64_t *right;
@@ -194,7 +194,7 @@ static void put_atoms(trial *t)
             for (int d = 0; d < 3; d++)
                 t->position_A[f][i][d] = (float)((60 * self_test_fraction(&state) - 25) * (i % 7 == 3 ? 100 : 1));
     }
-    for (int i = 0; i < TRIAL_ATOMS; i++)
+    for (int i = 0; i < TRIAL_ATOMS + 1; i++) /* one that is not there */
         t->charge[i] = (float)(ldexp(1, (int)trial_exponent) * (self_test_fraction(&state) - 0.5));
 }
 

@@ -129,7 +129,7 @@ static ley_status make_average(gain_problem *p, ley_error *error)
 
 static ley_status make_orbitals(gain_problem *p, ley_error *error)
 {
-    ley_grid grid;
+    ley_grid grid = {.n = {0}};
     ley_status status = c60_create(&p->wavefunction, error);
     if (status == LEY_OK)
         status = ley_wavefunction_grid(p->wavefunction, 6, 0.2, &grid, error);
@@ -217,7 +217,7 @@ static ley_status run_average(const gain_devices *d, const ley_bench_options *o,
 {
     const int64_t edge = p->sizes->average_edge;
     ley_average_options options;
-    ley_average_totals totals;
+    ley_average_totals totals = {.frames = 0};
     ley_average *average = NULL;
     double start_s = 0;
     ley_average_options_default(&options);

@@ -20,8 +20,8 @@ typedef struct variant {
 } variant;
 
 /* The papers' three kernels, that of processors, and one for many orbitals. A basis passes by once
- * for each point: through constant memory in CUDA it takes 3.4 times as long as through the cache of
- * global memory (H100, C60), so that only the papers' own variant reads it from there. */
+ * for each point: through CUDA's constant memory that takes 3.4 times as long as through the cache
+ * of global memory (H100, C60), so that only the papers' own variant reads it from there. */
 static const variant variants[] = {
     {"constant", ANYWHERE, LEY_ATOMS_CONSTANT, false, false, false},
     {"tiled", ANYWHERE, LEY_ATOMS_LOCAL, false, false, false},
