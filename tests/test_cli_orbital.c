@@ -349,7 +349,7 @@ static void test_failures(void **state)
          "orbitals 'hommo': that is no name of an orbital; names are homo"},
         {"orbital w.npz --homo -o out/a.cube", 1, "; type: --orbital homo"},
         {"orbital w.npz --mo lumo -o out/a.cube", 1, "; type: leyden orbital w.npz --orbital lumo -o out/a.cube"},
-        {"orbital w.npz --orbital homo -o out/a.cube --device host", 1, "'cpu' in place of 'host' names the processor"},
+        {"orbital w.npz --orbital homo -o out/a.cube --device host", 1, "\"cpu\" is the processor as a device"},
         {"density closed.npz -o out/a.cube --spin", 2, "has as many alpha electrons as beta electrons"},
         {"esp w.npz -o out/a.csv", 1, "'out/a.csv' is a table, which needs --points FILE"},
         {"map w.npz -o out/a.dx", 2, "leyden esp 'w.npz' -o NEW.cube computes its potential"},
