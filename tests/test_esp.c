@@ -697,7 +697,7 @@ static void test_faults(void **state)
 {
     static const struct {
         const char *from, *to;
-        bool by_verification;
+        bool by_verification, has_high; /* pairs of high degrees */
     } faults[] = {
         {"q = j == n - i ? r : q * v + r;", "q = j == n - i ? r : q * w + r;", false},
         {"(1.0f / (2 * n - 1))", "(1.0f / (2 * n - 1)) * (n == 1 ? 1.001f : 1.0f)", false},
@@ -708,13 +708,14 @@ static void test_faults(void **state)
         {"((over) >= 0)", "((over) >= 2)", false},
         {"power *= w;", "power *= v;", false},
         {"<= reach.w", "<= 0.25f * reach.w", false},
+        {"FAR_AWAY 1e6f", "FAR_AWAY 1e2f", false, .has_high = true},
         {"carries[d] = (sum - sums[d]) - term;", "carries[d] = n_charges > 1 && n_charges < 18 ? 0.5f : 0;", true},
     };
     for (size_t i = 0; i < sizeof faults / sizeof *faults; i++) {
         ley_wavefunction *w = NULL;
         ley_error error = {0};
         const ley_run_options options = usual();
-        assert_ok(some_wavefunction(2, 1, 3, 6, &w, &error));
+        assert_ok(some_wavefunction(2, faults[i].has_high ? 4 : 1, 3, 6, &w, &error));
         support_fresh_cache();
         support_plant_fault("hermite", faults[i].from, faults[i].to);
         wavefunction_job j = run_at(w, &straight, NULL, true, NULL, &options);
