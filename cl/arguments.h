@@ -173,11 +173,10 @@
     NEXT(READ, float, gm_x_most) \
     NEXT(READ, float, gm_y_most) \
     NEXT(READ, float, gm_coefficients) \
-    NEXT(VALUE, int4, first) \
-    NEXT(VALUE, int4, first_most) \
+    NEXT(READ, float2, gm_weights) \
     NEXT(VALUE, int4, size) \
     NEXT(VALUE, int4, slab) \
-    NEXT(VALUE, atom, weights) \
+    NEXT(VALUE, int4, orbitals) \
     NEXT(VALUE, int4, places) \
     NEXT(WRITE, float, gm_values)
 

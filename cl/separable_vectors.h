@@ -1,7 +1,8 @@
 /* What one work-item of separable.cl does alone, on CPU devices: LEY_TILE tiles of LEY_UX vectors
  * along x, ROWS rows. It lists the terms that reach its plane, SEGMENT of all at a time; of these,
  * for LEY_UY rows at a time, those that reach these, with their B; and of these, for each tile
- * along x, those that reach it, which are multiplied in registers. */
+ * along x, those that reach it, which are multiplied in registers. Of derivatives all that is done
+ * for each. */
 #ifndef LEY_SEPARABLE_VECTORS_H
 #define LEY_SEPARABLE_VECTORS_H
 
@@ -11,21 +12,24 @@
 #define rows_type LEY_PASTE(float, LEY_UY)
 #define LOAD_ROWS LEY_PASTE(vload, LEY_UY)
 
-/* A block of a plane of an orbital. */
-LEY_FN void compute(ALL_PARAMETERS)
+#define SUMS (ROWS * LEY_TILE * LEY_UX)
+
+/* A block of a plane of an orbital, or of a derivative of it, of which so many are taken along each
+ * axis. */
+LEY_FN void sum_terms(ALL_PARAMETERS, int orbital, int plane, int3 derivative, real *sums)
 {
     const int block_x = LEY_GROUP_ID(0), block_y = LEY_GROUP_ID(1);
-    const int orbital = (int)LEY_GROUP_ID(2) / slab.y, plane = (int)LEY_GROUP_ID(2) - orbital * slab.y;
-    const size_t component = (size_t)slab.y * size.y * size.z;
-    const float threshold = weights.x;
-    __global const float *z_row = gm_z + first.z + (size_t)(slab.x + plane) * size.x;
-    __global const float *x_tables = gm_x + first.x, *y_tables = gm_y + first.y;
-    __global const float *coefficients = gm_coefficients + first.w + (size_t)orbital * slab.z;
+    const float threshold = gm_weights[orbital].y;
+    __global const float *z_row = gm_z + ((size_t)derivative.z * size.w + slab.x + plane) * size.x;
+    __global const float *x_tables = gm_x + (size_t)derivative.x * size.x * size.y,
+                         *y_tables = gm_y + (size_t)derivative.y * size.x * size.z;
+    __global const float *x_mosts = gm_x_most + (size_t)derivative.x * size.x * (size.y / TILE_X),
+                         *y_mosts = gm_y_most + (size_t)derivative.y * size.x * (size.z / LEY_UY);
+    __global const float *coefficients = gm_coefficients + (size_t)orbital * slab.z;
     int near_term[SEGMENT], near_row[SEGMENT], near_powers[SEGMENT], term[SEGMENT], reaching[SEGMENT];
     float along_z[SEGMENT * LEY_POWERS], most[SEGMENT];
     rows_type b[SEGMENT];
-    real sums[ROWS * LEY_TILE * LEY_UX];
-    for (int k = 0; k < ROWS * LEY_TILE * LEY_UX; k++)
+    for (int k = 0; k < SUMS; k++)
         sums[k] = 0;
 
     for (int base = 0; base < n_terms; base += SEGMENT) {
@@ -50,7 +54,7 @@ LEY_FN void compute(ALL_PARAMETERS)
             const int first_row = block_y * ROWS + step * LEY_UY;
             if (first_row >= size.z)
                 break;
-            __global const float *y_most = gm_y_most + first_most.y + (size_t)(first_row / LEY_UY) * size.x;
+            __global const float *y_most = y_mosts + (size_t)(first_row / LEY_UY) * size.x;
             int count = 0;
             for (int i = 0; i < n_near; i++) {
                 const int row = near_row[i];
@@ -71,8 +75,7 @@ LEY_FN void compute(ALL_PARAMETERS)
                 const int first_column = (block_x * LEY_TILE + tile) * TILE_X;
                 if (first_column >= size.y)
                     break;
-                __global const float *x_most =
-                    gm_x_most + first_most.x + (size_t)(block_x * LEY_TILE + tile) * size.x;
+                __global const float *x_most = x_mosts + (size_t)(block_x * LEY_TILE + tile) * size.x;
                 __global const float *x_tile = x_tables + first_column;
                 int n_reaching = 0;
                 for (int i = 0; i < count; i++) {
@@ -97,21 +100,47 @@ LEY_FN void compute(ALL_PARAMETERS)
             }
         }
     }
-    for (int v = 0; v < ROWS && block_y * ROWS + v < size.z; v++) {
-        const int first_column = block_x * LEY_TILE * TILE_X, row = block_y * ROWS + v;
-        __global float *to = gm_values + orbital * component + ((size_t)plane * size.z + row) * size.y + first_column;
-        for (int u = 0; u < LEY_TILE * LEY_UX && first_column + u * LEY_WIDTH < size.y; u++) {
-            const real psi = sums[v * LEY_TILE * LEY_UX + u];
-            __global float *at = to + u * LEY_WIDTH;
-            if (places.x >= 0)
-                LEY_PASTE(vstore, LEY_WIDTH)(psi, 0, at + places.x * component);
-            if (places.y >= 0)
-                LEY_PASTE(vstore, LEY_WIDTH)(
-                    LEY_LOAD(at + places.y * component) + weights.y * psi * psi, 0, at + places.y * component);
-            if (places.z >= 0)
-                LEY_PASTE(vstore, LEY_WIDTH)(LEY_LOAD(at + places.z * component) +
-                                                 weights.z * psi * LEY_LOAD(at + places.w * component),
-                                             0, at + places.z * component);
+}
+
+/* Stores a block, or adds it times a weight, and times what `factors` has where that is not 0; gm_own
+ * is where the block begins. */
+LEY_FN void put(__global float *gm_own, int4 size, const real *sums, const real *factors, float weight)
+{
+    const int left_rows = size.z - LEY_GROUP_ID(1) * ROWS, left = size.y - LEY_GROUP_ID(0) * LEY_TILE * TILE_X;
+    for (int v = 0; v < ROWS && v < left_rows; v++)
+        for (int u = 0; u < LEY_TILE * LEY_UX && u * LEY_WIDTH < left; u++) {
+            const int k = v * LEY_TILE * LEY_UX + u;
+            __global float *at = gm_own + (size_t)v * size.y + u * LEY_WIDTH;
+            LEY_PASTE(vstore, LEY_WIDTH)(
+                factors != 0 ? LEY_LOAD(at) + weight * factors[k] * sums[k] : sums[k], 0, at);
+        }
+}
+
+/* A block of a plane of an orbital, or of the density of all: psi, its derivatives, and the second
+ * ones along the axes, as far as they are needed. */
+LEY_FN void compute(ALL_PARAMETERS)
+{
+    const int own = (int)LEY_GROUP_ID(2) / slab.y, plane = (int)LEY_GROUP_ID(2) - own * slab.y;
+    const size_t component = (size_t)slab.y * size.y * size.z;
+    __global float *gm_own = gm_values + ((size_t)plane * size.z + LEY_GROUP_ID(1) * ROWS) * size.y +
+                             LEY_GROUP_ID(0) * LEY_TILE * TILE_X;
+    const int begin = orbitals.x + (places.x >= 0 ? own : 0), end = places.x >= 0 ? begin + 1 : begin + orbitals.y,
+              last = places.w >= 0 ? 6 : places.z >= 0 ? 3 : 0;
+    real psi[SUMS], others[SUMS];
+    for (int o = begin; o < end; o++) {
+        const float weight = gm_weights[o].x;
+        for (int set = 0; set <= last; set++) {
+            const int axis = (set + 2) % 3, order = set == 0 ? 0 : set <= 3 ? 1 : 2;
+            real *sums = set == 0 ? psi : others;
+            sum_terms(ALL, o, plane, (int3)(axis == 0 ? order : 0, axis == 1 ? order : 0, axis == 2 ? order : 0), sums);
+            if (order == 0 && places.x >= 0)
+                put(gm_own + (size_t)(places.x + own) * component, size, sums, 0, 0);
+            if (order == 0 && places.y >= 0)
+                put(gm_own + (size_t)places.y * component, size, sums, psi, weight);
+            if (order == 1 && places.z >= 0)
+                put(gm_own + (size_t)(places.z + axis) * component, size, sums, psi, 2 * weight);
+            if (order > 0 && places.w >= 0)
+                put(gm_own + (size_t)places.w * component, size, sums, order == 1 ? sums : psi, 2 * weight);
         }
     }
 }

@@ -149,7 +149,8 @@
 /* separable.cl. Of groups, LEY_LX x LEY_LY work-items, each with LEY_UX x LEY_UY points, LEY_TILE
  * terms are multiplied at a time. One work-item alone computes LEY_UX vectors of LEY_WIDTH points
  * and LEY_UY rows at a time, LEY_TILE such tiles along x in all. LEY_POWERS: one more than the
- * highest angular momentum. */
+ * highest angular momentum. LEY_DERIVATIVES: what groups know beside psi, 1: its derivatives, 2: its
+ * Laplacian, too; one work-item alone has all. */
 #define LEY_SEPARABLE_STEPS 8 /* of LEY_UY rows, of one work-item alone */
 #define LEY_SEPARABLE_KEYS(KEY) \
     LEY_DIALECT_KEYS(KEY) \
@@ -158,7 +159,8 @@
     KEY(LEY_UX, ux) \
     KEY(LEY_UY, uy) \
     KEY(LEY_TILE, tile) \
-    KEY(LEY_POWERS, powers)
+    KEY(LEY_POWERS, powers) \
+    KEY(LEY_DERIVATIVES, derivatives)
 
 /* gaussians.cl. A work-item computes a vector of LEY_WIDTH points, of LEY_ORBITALS orbitals at
  * once; LEY_DERIVATIVES: of one orbital, and its derivatives. LEY_ATOMS: where the basis is read,

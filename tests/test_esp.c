@@ -638,6 +638,17 @@ static void test_forecasts(void **state)
     assert_true(f->devices[0].need_count == 2 && f->devices[0].bytes > 1000);
     assert_true(f->total_s > 0 && f->devices_s > 0);
     assert_true(isnan(ley_map_read_values(map)[0]));
+    const double near_s = f->devices[0].alone_s;
+    ley_job_destroy(job);
+    ley_map_destroy(map);
+    ley_grid far = straight; /* as large, where multipoles do */
+    for (int axis = 0; axis < 3; axis++)
+        far.origin_A[axis] += 1000;
+    map = support_make_map(&far);
+    assert_ok(ley_job_create_wavefunction(engine, w, &r, NULL, &options, &job, &error));
+    assert_ok(ley_job_forecast(job, &f, &error));
+    if (!(f->devices[0].alone_s < 0.2 * near_s))
+        fail_msg("%g s far away, %g s here", f->devices[0].alone_s, near_s);
     ley_job_destroy(job);
     ley_map_destroy(map);
     ley_wavefunction_destroy(w);
@@ -686,7 +697,7 @@ static void test_faults(void **state)
 {
     static const struct {
         const char *from, *to;
-        bool by_verification;
+        bool by_verification, has_high; /* pairs of high degrees */
     } faults[] = {
         {"q = j == n - i ? r : q * v + r;", "q = j == n - i ? r : q * w + r;", false},
         {"(1.0f / (2 * n - 1))", "(1.0f / (2 * n - 1)) * (n == 1 ? 1.001f : 1.0f)", false},
@@ -696,13 +707,15 @@ static void test_faults(void **state)
         {"((over) < 0)", "((over) < 2)", false},
         {"((over) >= 0)", "((over) >= 2)", false},
         {"power *= w;", "power *= v;", false},
+        {"<= reach.w", "<= 0.25f * reach.w", false},
+        {"FAR_AWAY 1e6f", "FAR_AWAY 1e2f", false, .has_high = true},
         {"carries[d] = (sum - sums[d]) - term;", "carries[d] = n_charges > 1 && n_charges < 18 ? 0.5f : 0;", true},
     };
     for (size_t i = 0; i < sizeof faults / sizeof *faults; i++) {
         ley_wavefunction *w = NULL;
         ley_error error = {0};
         const ley_run_options options = usual();
-        assert_ok(some_wavefunction(2, 1, 3, 6, &w, &error));
+        assert_ok(some_wavefunction(2, faults[i].has_high ? 4 : 1, 3, 6, &w, &error));
         support_fresh_cache();
         support_plant_fault("hermite", faults[i].from, faults[i].to);
         wavefunction_job j = run_at(w, &straight, NULL, true, NULL, &options);

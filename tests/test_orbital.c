@@ -157,7 +157,7 @@ static void test_functions(void **state)
         }
 }
 
-static void check_densities(const ley_wavefunction *w, bool is_spin, const ley_grid *grid)
+static void check_densities(const ley_wavefunction *w, bool is_spin, const ley_grid *grid, const char *variant)
 {
     const int64_t n = w->arrays.orbitals;
     double *weights = calloc((size_t)n, sizeof *weights);
@@ -170,7 +170,8 @@ static void check_densities(const ley_wavefunction *w, bool is_spin, const ley_g
                                                                  .laplacian = derivatives & 2,
                                                                  .reduced_gradient = (derivatives + is_spin) % 2},
                                       grid);
-        const ley_run_options options = usual();
+        ley_run_options options = usual();
+        options.variant = variant;
         run(&j, w, &options, false);
         assert_right(&j, w, weights, support_is_quick() ? 97 : 13, 5e-6);
         end(&j);
@@ -184,9 +185,10 @@ static void test_densities(void **state)
     ley_error error = {0};
     assert_ok(some_wavefunction(4, 3, 9, 5, &w, &error));
     for (int is_spin = 0; is_spin <= 1; is_spin++) {
-        check_densities(w, is_spin, &straight);
-        check_densities(w, is_spin, &oblique);
-        check_densities(w, is_spin, NULL);
+        check_densities(w, is_spin, &straight, NULL);
+        check_densities(w, is_spin, &straight, "separable4");
+        check_densities(w, is_spin, &oblique, NULL);
+        check_densities(w, is_spin, NULL, NULL);
     }
     ley_wavefunction_destroy(w);
 }
@@ -829,17 +831,20 @@ static void test_faults(void **state)
         bool is_listed, by_verification;
         const char *variant;
         enum { ANY, GROUPS, VECTORS } of; /* kernels that have it */
+        bool has_gradient;
     } faults[] = {
-        {"separable", "gm_values[places.x * component + at] = psi;",
-         "gm_values[places.x * component + at] = 1.001f * psi;", .of = GROUPS},
-        {"separable", "first_most.x + (size_t)tile_x * size.x", "first_most.x + (size_t)(tile_x ^ 1) * size.x",
-         .of = GROUPS},
-        {"separable", "first_most.x + (size_t)(block_x * LEY_TILE + tile) * size.x", "first_most.x", .of = VECTORS},
+        {"separable", "before + values[(v", "before + 1.001f * values[(v", .of = GROUPS},
+        {"separable", "gm_x_most + (size_t)tile_x * size.x", "gm_x_most + (size_t)(tile_x ^ 1) * size.x", .of = GROUPS},
+        {"separable", "x_mosts + (size_t)(block_x * LEY_TILE + tile) * size.x", "x_mosts", .of = VECTORS},
         {"separable", "y_tables + (size_t)(row + j) * size.z + first_row",
          "y_tables + (size_t)(row + j) * size.z + max(first_row - 1, 0)", .of = VECTORS},
         {"separable", "sum += gm_coefficients[(*c)++] * gm_z[k];",
          "sum += gm_coefficients[(*c)++] * gm_z[k > 0 ? left - k : k];", false, false},
-        {"separable", "weights.z * psi", "weights.y * psi", false, false},
+        {"separable", "sums, psi, 2 * weight", "sums, psi, weight", .of = VECTORS},
+        {"separable", "add(&b[2], factor[1], y[0]);", "add(&b[2], factor[0], y[0]);", .variant = "separable4",
+         .has_gradient = true},
+        {"separable", "TABLES_X * FOURS_X,", "FOURS_X,", .variant = "separable4", .has_gradient = true},
+        {"separable", "o < end; o++", "o < begin + 1; o++", false, false},
         {"gaussians", "q[o] = q[o] * y + t[o];", "q[o] = q[o] * z + t[o];", true, false},
         {"gaussians", "PLANE(0) + C(2) * y", "PLANE(0) + 0.999f * C(2) * y", true, false},
         {"gaussians", "+ C(8) * y", "+ C(7) * y", true, false},
@@ -862,8 +867,10 @@ static void test_faults(void **state)
         assert_ok(some_wavefunction(2, 2, 3, 6, &w, &error));
         support_fresh_cache();
         support_plant_fault(faults[i].kernel, faults[i].from, faults[i].to);
-        wavefunction_job j = make_job((ley_wavefunction_request){.orbitals = list, .orbital_count = 2},
-                                      faults[i].is_listed ? &oblique : &straight);
+        const ley_wavefunction_request orbitals = {.orbitals = list, .orbital_count = 2},
+                                       gradient = {.kind = LEY_DENSITY, .gradient = true};
+        wavefunction_job j =
+            make_job(faults[i].has_gradient ? gradient : orbitals, faults[i].is_listed ? &oblique : &straight);
         run(&j, w, &options, false);
         const bool is_found = j.status == LEY_ERROR_WRONG_RESULT &&
                               (strstr(j.error.message, "self-test") == NULL) == faults[i].by_verification;

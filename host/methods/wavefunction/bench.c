@@ -273,7 +273,8 @@ static ley_status ready_separable(const worker *w, kernel_run *r, const char *va
 {
     wavefunction_task *t = r->task;
     int64_t bytes = 0;
-    ley_status status = separable_kernel_create(w->device, variant, t->e.most_l + 1, &r->separable, error);
+    ley_status status =
+        separable_kernel_create(w->device, variant, t->e.most_l + 1, t->problem.derivatives, &r->separable, error);
     if (status == LEY_OK)
         status = separable_kernel_load(&r->separable, &t->problem, error);
     if (status != LEY_OK)
@@ -364,7 +365,7 @@ static ley_status put_shares(kernel_run *r, const ley_bench_device *limits, benc
     return status;
 }
 
-/* Densities are of many passes: a part of the planes does. */
+/* Densities take long on processors: a part of the planes does. */
 static ley_status measure_kernel(worker *w, const ley_bench_options *o, const char *name, const orbital_bench *p,
                                  const ley_bench_device *limits, bench_row *b)
 {
@@ -374,7 +375,8 @@ static ley_status measure_kernel(worker *w, const ley_bench_options *o, const ch
     if (o->sum != LEY_SUM_FLOAT && variant_of(name) != NULL && !list_has_variant(name))
         return ley_fail(error, LEY_ERROR_NO_DEVICE, "variant %s sums floats", name);
     ley_status status = make_task(p, name, o, &r.task, error);
-    r.planes = is_density ? (p->grid.n[2] + SHARE_OF_PLANES - 1) / SHARE_OF_PLANES : p->grid.n[2];
+    r.planes = is_density && w->info->device_class != DEV_GPU ? (p->grid.n[2] + SHARE_OF_PLANES - 1) / SHARE_OF_PLANES
+                                                              : p->grid.n[2];
     const char *variant = variant_of(name);
     if (status == LEY_OK)
         status = r.task->is_listed ? ready_list(w, &r, variant, o, error) : ready_separable(w, &r, variant, error);
@@ -488,7 +490,7 @@ static ley_status measure_frames(worker *w, const ley_bench_options *o, const or
     }
     ley_wavefunction_plan_destroy(r.plan);
     ley_map_destroy(map);
-    ley_engine_destroy(engine);
+    bench_close(w, engine);
     free(r.coefficients);
     return status;
 }

@@ -9,9 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Of a device's multiply-adds the kernel reaches this share; and Boys' function is as many. A
- * launch is predicted to take no longer. */
-static const double share_of_rate = 0.25, boys_cost = 60, most_launch_s = 0.1;
+/* Of a device's multiply-adds the kernel reaches this share; Boys' function is as many, and a
+ * coefficient of multipoles. A launch is predicted to take no longer. */
+static const double share_of_rate = 0.25, boys_cost = 60, multipole_cost = 3, most_launch_s = 0.1;
 enum { COORDINATES = 6, NUMBER = sizeof(float) };
 
 static int components_of(bool has_field)
@@ -31,15 +31,44 @@ void esp_kernel_destroy(esp_kernel *k)
 
 static double charge_s(const esp_kernel *k, int l, bool has_field)
 {
-    const double adds = hermite_size(l) * (has_field ? 4.0 : 1.0) + boys_cost;
+    const double adds =
+        hermite_size(l) * (has_field ? 4.0 : 1.0) * (l == HERMITE_MULTIPOLES ? multipole_cost : 1) + boys_cost;
     return adds / (share_of_rate * fmax(k->facts.fma_per_s, 1e8));
 }
 
-double esp_point_s(const esp_kernel *k, const hermite_charges *charges, bool has_field)
+static double distance2_of(const esp_problem *p, const double place[3])
+{
+    double r2 = 0;
+    for (int axis = 0; axis < 3; axis++)
+        r2 += (place[axis] - p->centre[axis]) * (place[axis] - p->centre[axis]);
+    return r2;
+}
+
+/* By the golden ratio: equal steps would be in the same few columns of some grids. */
+void esp_count(const esp_problem *p, list_place *place, const void *context, int64_t points,
+               double counts[HERMITE_CLASSES])
+{
+    enum { ASKED = 400 };
+    const double golden = 0.6180339887498949;
+    const hermite_charges *c = p->charges;
+    memset(counts, 0, HERMITE_CLASSES * sizeof *counts);
+    for (int i = 0; i < ASKED; i++) {
+        double at[3];
+        place(context, (int64_t)(fmod((i + 0.5) * golden, 1) * (double)points), at);
+        for (int32_t cluster = 0; cluster < c->clusters && distance2_of(p, at) <= p->reach * p->reach; cluster++) {
+            const bool is_near = hermite_cluster_is_near(c, cluster, at);
+            for (int l = 0; l < HERMITE_CLASSES; l++)
+                if (is_near == (l != HERMITE_MULTIPOLES) && c->classes[l].count > 0)
+                    counts[l] += (double)(c->classes[l].first[cluster + 1] - c->classes[l].first[cluster]) / ASKED;
+        }
+    }
+}
+
+double esp_point_s(const esp_kernel *k, const double counts[HERMITE_CLASSES], bool has_field)
 {
     double sum = 0;
     for (int l = 0; l < HERMITE_CLASSES; l++)
-        sum += (double)charges->classes[l].count * charge_s(k, l, has_field);
+        sum += counts[l] * charge_s(k, l, has_field);
     return sum;
 }
 
@@ -134,7 +163,8 @@ static void launch_class(esp_run *run, int l, bool *is_begun)
     const esp_problem *p = &k->problem;
     const esp_class *of = &k->classes[l];
     const int32_t count = (int32_t)p->charges->classes[l].count;
-    const double each_s = (double)run->pitch * charge_s(k, l, p->has_field),
+    const double share = count > 0 ? run->counts[l] / count : 0,
+                 each_s = (double)run->pitch * fmax(share, 1e-6) * charge_s(k, l, p->has_field),
                  most = run->most > 0 ? run->most : fmin(fmax(most_launch_s / each_s, 1), INT32_MAX / 2);
     const size_t groups[3] = {(size_t)(run->pitch / group_points(k)), 1, 1};
     for (int32_t first = 0, n; first < count; first += n) {
@@ -164,10 +194,8 @@ static void place_near(const void *context, int64_t i, double place[3])
 {
     const near_places *of = context;
     const esp_problem *p = of->problem;
-    double r2 = 0;
     of->place(of->context, i, place);
-    for (int axis = 0; axis < 3; axis++)
-        r2 += (place[axis] - p->centre[axis]) * (place[axis] - p->centre[axis]);
+    const double r2 = distance2_of(p, place);
     for (int axis = 0; axis < 3 && r2 > p->reach * p->reach; axis++)
         place[axis] = p->centre[axis] + (axis == 0 ? 1.5 * p->reach : 0);
 }
@@ -182,6 +210,7 @@ ley_status esp_run_begin(esp_run *run, list_place *place, const void *context, i
     run->pitch = ley_round_up(count, group_points(k));
     const size_t bytes = 2 * (size_t)components_of(k->problem.has_field) * (size_t)run->pitch * NUMBER;
     list_put_places(run->places, run->pitch, count, place_near, &(near_places){&k->problem, place, context});
+    esp_count(&k->problem, place, context, count, run->counts);
     sequence_begin(w, &k->flight, cancelled);
     sequence_write(w, run->points, 0, run->places, COORDINATES * (size_t)run->pitch * NUMBER);
     if (hermite_count(k->problem.charges) > 0)

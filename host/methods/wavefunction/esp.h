@@ -50,8 +50,13 @@ typedef struct esp_kernel {
 
 void esp_kernel_destroy(esp_kernel *kernel);
 
-/* Seconds that a point is predicted to take, and bytes of it on the device; and of all else. */
-double esp_point_s(const esp_kernel *kernel, const hermite_charges *charges, bool has_field);
+/* How many charges of each class are summed at a point, on the average of some of so many. */
+void esp_count(const esp_problem *problem, list_place *place, const void *context, int64_t points,
+               double counts[HERMITE_CLASSES]);
+
+/* Seconds that a point with so many is predicted to take, and bytes of it on the device; and of all
+ * else. */
+double esp_point_s(const esp_kernel *kernel, const double counts[HERMITE_CLASSES], bool has_field);
 int64_t esp_point_bytes(bool has_field);
 double esp_bytes(const hermite_charges *charges);
 
@@ -62,7 +67,8 @@ ley_status esp_kernel_load(esp_kernel *kernel, const esp_problem *problem, ley_e
 typedef struct esp_run {
     esp_kernel *kernel;
     int64_t count, pitch;
-    int32_t most;  /* charges of a launch; 0: as many as are predicted not to last for long */
+    int32_t most; /* charges of a launch; 0: as many as are predicted not to last for long */
+    double counts[HERMITE_CLASSES];
     float *places; /* [6][pitch] */
     dev_buffer *points;
     results values;

@@ -101,22 +101,6 @@ static ley_status ready(dev *device, const void *wish, kernel_notes *noted, void
     return status;
 }
 
-static ley_status size_slabs(esp_state *s, ley_error *error)
-{
-    const wavefunction_task *task = s->task;
-    const double points = (double)wavefunction_plane_points(task);
-    const slab_needs needs = {.pieces = task->grid.n[2],
-                              .piece_s = points * esp_point_s(&s->kernel, &task->charges, task->request.field),
-                              .piece_bytes = esp_point_bytes(task->request.field) * wavefunction_plane_points(task),
-                              .fixed_bytes = esp_bytes(&task->charges),
-                              .staging_bytes = most_staging_bytes,
-                              .most_per_launch = (double)INT32_MAX / (2 * points),
-                              .most_pieces = task->job->options->slab_planes,
-                              .planned = plan_slab(task->job->plan, s->kernel.device->info),
-                              .piece = task->request.maps != NULL ? "one plane of the grid needs" : "a point needs"};
-    return slab_size(&s->kernel.arena, &needs, &s->slab_planes, error);
-}
-
 /* Far away the host has the values, by the molecule's multipoles. */
 static esp_problem problem_of(const wavefunction_task *task)
 {
@@ -125,6 +109,33 @@ static esp_problem problem_of(const wavefunction_task *task)
                          .has_field = task->request.field,
                          .centre = {from->centre[0], from->centre[1], from->centre[2]},
                          .reach = 1.001 * from->reach};
+}
+
+/* Seconds of a plane. */
+static double plane_s(const esp_state *s)
+{
+    const wavefunction_task *task = s->task;
+    const esp_problem problem = problem_of(task);
+    double counts[HERMITE_CLASSES];
+    esp_count(&problem, wavefunction_place, &(slab_points){task, 0}, task->grid.n[2] * wavefunction_plane_points(task),
+              counts);
+    return (double)wavefunction_plane_points(task) * esp_point_s(&s->kernel, counts, task->request.field);
+}
+
+static ley_status size_slabs(esp_state *s, ley_error *error)
+{
+    const wavefunction_task *task = s->task;
+    const double points = (double)wavefunction_plane_points(task);
+    const slab_needs needs = {.pieces = task->grid.n[2],
+                              .piece_s = plane_s(s),
+                              .piece_bytes = esp_point_bytes(task->request.field) * wavefunction_plane_points(task),
+                              .fixed_bytes = esp_bytes(&task->charges),
+                              .staging_bytes = most_staging_bytes,
+                              .most_per_launch = (double)INT32_MAX / (2 * points),
+                              .most_pieces = task->job->options->slab_planes,
+                              .planned = plan_slab(task->job->plan, s->kernel.device->info),
+                              .piece = task->request.maps != NULL ? "one plane of the grid needs" : "a point needs"};
+    return slab_size(&s->kernel.arena, &needs, &s->slab_planes, error);
 }
 
 static ley_status begin(void *context, const stage_place *place, void **state, ley_error *error)
@@ -153,8 +164,7 @@ static ley_status forecast(void *context, const stage_place *place, void *state,
     const ley_status sized = size_slabs(s, error),
                      needed = forecast_need(f, "pairs of Gaussians", fixed, fixed, sized == LEY_OK ? error : NULL);
     f->slab = sized == LEY_OK ? s->slab_planes : 1;
-    const double kernels_s = planes * points * esp_point_s(&s->kernel, &task->charges, task->request.field);
-    const ley_status slabs = forecast_in_slabs(f, plane_bytes * (double)f->slab, planes, kernels_s,
+    const ley_status slabs = forecast_in_slabs(f, plane_bytes * (double)f->slab, planes, planes * plane_s(s),
                                                sized == LEY_OK && needed == LEY_OK ? error : NULL);
     return sized != LEY_OK ? sized : needed != LEY_OK ? needed : slabs;
 }

@@ -10,17 +10,31 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { POINTS = 300, CHARGES = 37, CLUSTERS = 3, MOST_N = HERMITE_MULTIPOLES + 1 };
+enum { POINTS = 300, CHARGES = 37, CLUSTERS = 3, MOST_N = HERMITE_MULTIPOLES + 1, MOST_WIDTH = 16, END = 75 };
 static const double tolerance = SELF_TEST_FLOAT, series_t = 60;
 
-/* From next to the charges, among which they begin, to far away. */
+/* From next to the charges, among which they begin, to far away: in each vector of the first ones
+ * and of some others, while vectors between these lie on both sides of where charges end, or within
+ * it. */
 static void place_of(const void *context, int64_t i, double place[3])
 {
     uint32_t state = (uint32_t)i * 2654435761u + 5u;
-    const double scale = i % 3 == 0 ? 1.5 : i % 3 == 1 ? 6 : 40;
+    const bool is_mixed = i / MOST_WIDTH % 2 == 0;
+    const double scale = i % 3 == 0 || !is_mixed ? 1.5 : i % 3 == 1 ? 6 : 40;
     (void)context;
     for (int axis = 0; axis < 3; axis++)
         place[axis] = scale * (2 * self_test_fraction(&state) - 1) + 11;
+    if (!is_mixed)
+        place[i / MOST_WIDTH / 2 % 3] +=
+            END * (0.7 + 0.4 * self_test_fraction(&state) * (double)(i / MOST_WIDTH % 4 == 1));
+}
+
+static bool is_beyond(const double place[3])
+{
+    double r2 = 0;
+    for (int axis = 0; axis < 3; axis++)
+        r2 += (place[axis] - 11) * (place[axis] - 11);
+    return r2 > END * END;
 }
 
 /* Some points are near all of the clusters, some near none. */
@@ -116,22 +130,16 @@ static void add_charge(int l, const float *place, const float *c, const double a
                 }
 }
 
-static bool is_near(const hermite_charges *charges, int cluster, const double at[3])
-{
-    const float *reach = charges->reaches + HERMITE_PLACE * cluster;
-    float way[3];
-    for (int axis = 0; axis < 3; axis++)
-        way[axis] = (float)(at[axis] - (double)reach[axis] - (double)reach[4 + axis]);
-    return hermite_is_near(reach, way);
-}
-
 static ley_status judge(const esp_run *run, int l, const hermite_class *c, ley_error *error)
 {
     for (int64_t i = 0; i < run->count; i++) {
         double at[3], sums[4] = {0}, absolute[4] = {0};
         place_of(NULL, i, at);
+        if (is_beyond(at))
+            continue;
         for (int cluster = 0; cluster < CLUSTERS; cluster++) {
-            const bool is_used = is_near(run->kernel->problem.charges, cluster, at) == (l != HERMITE_MULTIPOLES);
+            const bool is_used =
+                hermite_cluster_is_near(run->kernel->problem.charges, cluster, at) == (l != HERMITE_MULTIPOLES);
             for (int32_t k = c->first[cluster]; is_used && k < c->first[cluster + 1]; k++)
                 add_charge(l, c->places + HERMITE_PLACE * k, c->coefficients + hermite_size(l) * k, at, sums, absolute);
         }
@@ -152,7 +160,7 @@ ley_status esp_self_test(const esp_kernel *kernel, int l, ley_error *error)
     hermite_charges charges = {.left_out = 0};
     esp_run run = {.kernel = NULL};
     const esp_problem problem = {
-        .charges = &charges, .has_field = kernel->classes[l].spec.field, .centre = {11, 11, 11}, .reach = 1e3};
+        .charges = &charges, .has_field = kernel->classes[l].spec.field, .centre = {11, 11, 11}, .reach = END};
     ley_status status = make_clusters(&charges, error);
     if (status == LEY_OK)
         status = make_charges(l, &charges.classes[l], error);

@@ -70,6 +70,16 @@ static inline bool hermite_is_near(const float *reach, const float way[3])
     return fmaxf(fmaxf(x, y), z) < reach[3] && x + y + z < reach[7];
 }
 
+/* The same of a cluster and a point that is no kernel's yet. */
+static inline bool hermite_cluster_is_near(const hermite_charges *charges, int32_t cluster, const double place[3])
+{
+    const float *reach = charges->reaches + HERMITE_PLACE * cluster;
+    float way[3];
+    for (int axis = 0; axis < 3; axis++)
+        way[axis] = (float)(place[axis] - (double)reach[axis] - (double)reach[4 + axis]);
+    return hermite_is_near(reach, way);
+}
+
 /* All pairs. */
 static inline int64_t hermite_count(const hermite_charges *charges)
 {

@@ -72,14 +72,15 @@ padded_slab separable_layout(const separable_kernel *k, const separable_problem 
                          .padded_y = s.padded_y,
                          .planes = 1,
                          .store = PADDED_FLOAT,
-                         .components = p->components};
+                         .components = p->values};
 }
 
 static double pass_plane_s(const separable_kernel *k, const separable_problem *p, const separable_pass *pass)
 {
     const padded_slab layout = separable_layout(k, p);
+    const bool is_screened = p->thresholds != NULL && p->thresholds[pass->orbital] > 0;
     return (double)layout.padded_x * (double)layout.padded_y * (double)p->e->rows * pass->orbitals *
-           (pass->threshold > 0 ? share_of_terms : 1) / (share_of_rate * k->facts.fma_per_s);
+           separable_sets(pass) * (is_screened ? share_of_terms : 1) / (share_of_rate * k->facts.fma_per_s);
 }
 
 double separable_plane_s(const separable_kernel *k, const separable_problem *p)
@@ -93,10 +94,24 @@ double separable_plane_s(const separable_kernel *k, const separable_problem *p)
 double separable_bytes(const separable_kernel *k, const separable_problem *p)
 {
     const tables_shape s = shape_of(k, p);
-    return tables_bytes(p->e, &s) + (double)p->orbitals * p->e->coefficients * sizeof(float);
+    return tables_bytes(p->e, &s) + (double)p->orbitals * (p->e->coefficients + 2.0) * sizeof(float);
 }
 
 /* ---- Its data -------------------------------------------------------------------------------- */
+
+static size_t weight_bytes(const separable_kernel *k)
+{
+    return 2 * (size_t)k->problem.orbitals * sizeof *k->weights;
+}
+
+static void fill_weights(separable_kernel *k)
+{
+    const separable_problem *p = &k->problem;
+    for (int32_t o = 0; o < p->orbitals; o++) {
+        k->weights[2 * o] = p->weights != NULL ? (float)p->weights[o] : 0;
+        k->weights[2 * o + 1] = p->thresholds != NULL ? (float)p->thresholds[o] : 0;
+    }
+}
 
 static ley_status upload(separable_kernel *k, ley_error *error)
 {
@@ -112,6 +127,7 @@ static ley_status upload(separable_kernel *k, ley_error *error)
                  {t->z, sets * t->z_count * each, &k->z},
                  {t->x_most, sets * t->x_most_count * each, &k->x_most},
                  {t->y_most, sets * t->y_most_count * each, &k->y_most},
+                 {k->weights, weight_bytes(k), &k->gm_weights},
                  {k->problem.coefficients, (size_t)k->problem.orbitals * (size_t)k->problem.e->coefficients * each,
                   &k->coefficients}};
     ley_status status = LEY_OK;
@@ -158,11 +174,13 @@ ley_status separable_kernel_renew(separable_kernel *k, ley_error *error)
         return status;
     tables_set_reach(p->e, reach2, &k->tables);
     free(reach2);
+    fill_weights(k);
     command_sequence w = {.flight = NULL};
     sequence_begin(&w, &k->flight, NULL);
     sequence_write(&w, k->terms, 0, k->tables.terms, 4 * (size_t)k->tables.rows * sizeof *k->tables.terms);
     sequence_write(&w, k->coefficients, 0, p->coefficients,
                    (size_t)p->orbitals * (size_t)p->e->coefficients * sizeof *p->coefficients);
+    sequence_write(&w, k->gm_weights, 0, k->weights, weight_bytes(k));
     status = sequence_finish(&w, error);
     sequence_end(&w);
     return status;
@@ -188,7 +206,13 @@ ley_status separable_kernel_load(separable_kernel *k, const separable_problem *p
                           "tables of a basis of %d terms are larger than the kernel can "
                           "number on this grid: fewer orbitals at once, or a coarser one",
                           problem->e->rows);
-    return status == LEY_OK ? upload(k, error) : status;
+    k->weights = status == LEY_OK ? malloc(weight_bytes(k)) : NULL;
+    if (status == LEY_OK && k->weights == NULL)
+        status = ley_fail_memory(error, weight_bytes(k), "the orbitals");
+    if (status != LEY_OK)
+        return status;
+    fill_weights(k);
+    return upload(k, error);
 }
 
 void separable_kernel_destroy(separable_kernel *k)
@@ -196,17 +220,21 @@ void separable_kernel_destroy(separable_kernel *k)
     arena_clear(&k->arena);
     kernel_destroy(&k->kernel);
     tables_destroy(&k->tables);
+    free(k->weights);
     *k = (separable_kernel){.device = k->device};
 }
 
 /* ---- What it computes ------------------------------------------------------------------------ */
 
-/* Tiles that a term is not left out of, in a plane: as the kernels decide it. */
-static int64_t reached_tiles(const separable_kernel *k, const separable_pass *pass, int32_t orbital, int64_t plane,
-                             int32_t term)
+/* Tiles that a term of one of separable_sets() is not left out of, in a plane: as the kernels decide
+ * it. */
+static int64_t reached_tiles(const separable_kernel *k, int set, int32_t orbital, int64_t plane, int32_t term)
 {
     const tables *t = &k->tables;
-    const int *d = pass->derivative;
+    const double threshold = (double)k->weights[2 * orbital + 1];
+    int d[3] = {0};
+    if (set > 0)
+        d[(set - 1) % 3] = set <= 3 ? 1 : 2;
     const int32_t *own = t->terms + 4 * term;
     const int64_t number = plane >> t->shape.plane_shift;
     const float *z = t->z + (size_t)d[2] * t->z_count + (size_t)plane * (size_t)t->rows + own[0],
@@ -225,7 +253,7 @@ static int64_t reached_tiles(const separable_kernel *k, const separable_pass *pa
         for (int j = 0; j < own[1]; j++)
             most += fabs(factors[j]) * (double)y_most[j];
         for (int64_t x = 0; x < t->shape.padded_x / t->shape.tile_x; x++)
-            tiles += most * (double)x_most[x * t->rows] > pass->threshold;
+            tiles += most * (double)x_most[x * t->rows] > threshold;
     }
     return tiles;
 }
@@ -237,8 +265,8 @@ double separable_multiply_adds(const separable_kernel *k, int64_t plane)
     for (size_t i = 0; i < k->problem.pass_count; i++) {
         const separable_pass *pass = &k->problem.passes[i];
         for (int32_t o = pass->orbital; o < pass->orbital + pass->orbitals; o++)
-            for (int32_t term = 0; term < k->tables.rows; term++)
-                sum += points * (double)reached_tiles(k, pass, o, plane, term);
+            for (int32_t i = 0; i < separable_sets(pass) * k->tables.rows; i++)
+                sum += points * (double)reached_tiles(k, i / k->tables.rows, o, plane, i % k->tables.rows);
     }
     return sum;
 }
@@ -273,23 +301,20 @@ static void launch_pass(separable_run *run, const separable_pass *pass)
 {
     const separable_kernel *k = run->kernel;
     const separable_spec *spec = &k->choice.spec;
-    const tables *t = &k->tables;
-    const int *d = pass->derivative;
+    const bool is_stored = pass->places[0] >= 0;
     const size_t groups[3] = {
         (size_t)(ley_round_up(k->shape.padded_x, separable_tile_x(spec)) / separable_tile_x(spec)),
         (size_t)(ley_round_up(k->shape.padded_y, separable_tile_y(spec)) / separable_tile_y(spec)),
-        (size_t)(run->planes * pass->orbitals)};
+        (size_t)(run->planes * (is_stored ? pass->orbitals : 1))};
     sequence_launch(
         &run->command_sequence, &k->kernel, groups,
         KERNEL_ARGUMENTS(
-            separable, .gm_terms = {k->terms}, .n_terms = t->rows, .gm_x = {k->x}, .gm_y = {k->y}, .gm_z = {k->z},
-            .gm_x_most = {k->x_most}, .gm_y_most = {k->y_most}, .gm_coefficients = {k->coefficients},
-            .first = {(int32_t)((size_t)d[0] * t->x_count), (int32_t)((size_t)d[1] * t->y_count),
-                      (int32_t)((size_t)d[2] * t->z_count), pass->orbital * k->problem.e->coefficients},
-            .first_most = {(int32_t)((size_t)d[0] * t->x_most_count), (int32_t)((size_t)d[1] * t->y_most_count), 0, 0},
-            .size = {t->rows, (int32_t)k->shape.padded_x, (int32_t)k->shape.padded_y, 0},
+            separable, .gm_terms = {k->terms}, .n_terms = k->tables.rows, .gm_x = {k->x}, .gm_y = {k->y},
+            .gm_z = {k->z}, .gm_x_most = {k->x_most}, .gm_y_most = {k->y_most}, .gm_coefficients = {k->coefficients},
+            .gm_weights = {k->gm_weights},
+            .size = {k->tables.rows, (int32_t)k->shape.padded_x, (int32_t)k->shape.padded_y, (int32_t)k->shape.n[2]},
             .slab = {(int32_t)run->first, (int32_t)run->planes, k->problem.e->coefficients, k->shape.plane_shift},
-            .weights = {pass->threshold, pass->square, pass->product, 0},
+            .orbitals = {pass->orbital, pass->orbitals, 0, 0},
             .places = {pass->places[0], pass->places[1], pass->places[2], pass->places[3]},
             .gm_values = {run->values.buffer}),
         (double)run->planes * pass_plane_s(k, &k->problem, pass));
@@ -299,7 +324,7 @@ ley_status separable_run_begin(separable_run *run, int64_t first, int64_t planes
                                ley_error *error)
 {
     separable_kernel *k = run->kernel;
-    padded_slab layout = layout_of(k, planes);
+    const padded_slab layout = layout_of(k, planes);
     command_sequence *w = &run->command_sequence;
     int64_t bytes = 0;
     padding_bytes(&layout, &bytes);
@@ -312,8 +337,6 @@ ley_status separable_run_begin(separable_run *run, int64_t first, int64_t planes
         sequence_poison(w, &run->values, (size_t)bytes);
     for (size_t i = 0; i < k->problem.pass_count; i++)
         launch_pass(run, &k->problem.passes[i]);
-    layout.components = k->problem.values;
-    padding_bytes(&layout, &bytes);
     sequence_read(w, run->values.buffer, 0, run->values.staging, (size_t)bytes);
     return sequence_status(w, error);
 }
@@ -321,7 +344,6 @@ ley_status separable_run_begin(separable_run *run, int64_t first, int64_t planes
 ley_status separable_run_finish(separable_run *run, float *const *planes, ley_error *error)
 {
     padded_slab layout = layout_of(run->kernel, run->planes);
-    layout.components = run->kernel->problem.values;
     ley_status status = sequence_finish(&run->command_sequence, error);
     for (; layout.component < layout.components && status == LEY_OK; layout.component++)
         if (!padding_crop(&layout, run->values.staging->bytes, planes[layout.component]))

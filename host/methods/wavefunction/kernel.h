@@ -29,14 +29,18 @@ extern const kernel_kind separable_kind;
 int separable_tile_x(const separable_spec *spec);
 int separable_tile_y(const separable_spec *spec);
 
-/* A launch over a slab: `orbitals` of them from one on, or a derivative of one, and what becomes of
- * the values (cl/separable.cl). */
+/* A launch over a slab: `orbitals` of them from one on, and what becomes of their values
+ * (cl/separable.cl). */
 typedef struct separable_pass {
     int32_t orbital, orbitals;
-    int derivative[3]; /* along x, y, z: 0, 1 or 2 */
     int32_t places[4];
-    double threshold, square, product;
 } separable_pass;
+
+/* Tables of an orbital that a pass takes: of itself, its derivatives, its second ones. */
+static inline int separable_sets(const separable_pass *pass)
+{
+    return pass->places[3] >= 0 ? 7 : pass->places[2] >= 0 ? 4 : 1;
+}
 
 /* What is to be computed where. All of it must outlive the kernel's use. */
 typedef struct separable_problem {
@@ -46,10 +50,11 @@ typedef struct separable_problem {
     const float *coefficients; /* [orbitals][e->coefficients] */
     int32_t orbitals;
     const double *thresholds; /* [orbitals]: terms that are below count for nothing; NULL: none */
+    const double *weights;    /* [orbitals]: of their squares in a density; NULL: there is none */
     const separable_pass *passes;
     size_t pass_count;
-    bool adds;              /* passes add to components, which are 0 before */
-    int components, values; /* of which so many, the first ones, come back */
+    bool adds;  /* passes add to values, which are 0 before */
+    int values; /* components of a slab */
 } separable_problem;
 
 typedef struct separable_kernel {
@@ -62,7 +67,8 @@ typedef struct separable_kernel {
     tables tables;
     arena arena;
     flight flight;
-    dev_buffer *terms, *x, *y, *z, *x_most, *y_most, *coefficients;
+    float *weights; /* [orbitals][2] */
+    dev_buffer *terms, *x, *y, *z, *x_most, *y_most, *coefficients, *gm_weights;
 } separable_kernel;
 
 void separable_kernel_destroy(separable_kernel *kernel);

@@ -1,6 +1,6 @@
 /* Orbitals and densities as a method. On orthogonal grids they are separable sums: each device has
  * the wavefunction's tables along the axes and the coefficients of all orbitals; slabs of planes
- * are computed in passes, one or more for each orbital, and come back through page-locked staging.
+ * are computed in passes, of many orbitals each, and come back through page-locked staging.
  * Bounds: a multiply-add for each point, term and pass; 4 bytes a point and value over the link. */
 #include "methods/wavefunction/method.h"
 
@@ -120,7 +120,7 @@ static double count_evaluations(const void *context)
     const wavefunction_task *task = context;
     double passes = 0;
     for (size_t i = 0; i < task->problem.pass_count; i++)
-        passes += task->problem.passes[i].orbitals;
+        passes += (double)task->problem.passes[i].orbitals * separable_sets(&task->problem.passes[i]);
     return passes * (double)ley_grid_points(&task->grid) * task->e.rows;
 }
 
@@ -128,7 +128,7 @@ static double count_evaluations(const void *context)
 
 typedef struct order {
     const char *variant;
-    int powers;
+    int powers, derivatives;
     bool is_listed;
     list_wish list;
     job_plan *plan;
@@ -150,6 +150,7 @@ static ley_status make_wish(const void *context, const job_view *job, void **mad
         return ley_fail_memory(error, sizeof *o, "the job");
     *o = (order){.variant = job->options->variant,
                  .powers = task->e.most_l + 1,
+                 .derivatives = task->problem.derivatives,
                  .is_listed = task->is_listed,
                  .list = {.math = (int)job->options->math,
                           .sum = task->sum,
@@ -192,7 +193,7 @@ static ley_status ready(dev *device, const void *wish, kernel_notes *noted, void
     if (o->is_listed)
         return ready_list(device, o, noted, s, error);
     const char *variant = tuning_planned_variant(o->plan, device->info, o->variant);
-    const ley_status status = separable_kernel_create(device, variant, o->powers, &s->kernel, error);
+    const ley_status status = separable_kernel_create(device, variant, o->powers, o->derivatives, &s->kernel, error);
     if (status != LEY_OK)
         return status;
     noted->variant = s->kernel.choice.variant;
@@ -207,8 +208,8 @@ static ley_status size_slabs(wavefunction_state *s, ley_error *error)
     const separable_problem *problem = &task->problem;
     const dev_info *info = s->kernel.device->info;
     const padded_slab layout = separable_layout(&s->kernel, problem);
-    int32_t most_orbitals = 1;
-    for (size_t i = 0; i < problem->pass_count; i++)
+    int32_t most_orbitals = 1; /* that are stored by a launch */
+    for (size_t i = 0; i < problem->pass_count && !problem->adds; i++)
         most_orbitals = problem->passes[i].orbitals > most_orbitals ? problem->passes[i].orbitals : most_orbitals;
     slab_needs needs = {.pieces = task->grid.n[2],
                         .piece_s = separable_plane_s(&s->kernel, problem),

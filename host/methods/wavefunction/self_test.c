@@ -118,8 +118,8 @@ static ley_grid make_grid(const separable_spec *spec, bool is_small)
     return ley_grid_orthogonal(origin_A, spacing_A, n);
 }
 
-/* Of the first orbital its derivatives, of both the values and their density. */
-enum { ORBITAL, NEXT_ORBITAL, DENSITY, SLOPE, LAPLACIAN, VALUES, SCRATCH = VALUES, COMPONENTS };
+/* Two orbitals by themselves, and the density of others, whose derivatives not all kernels have. */
+enum { ORBITAL, NEXT_ORBITAL, DENSITY, SLOPE, LAPLACIAN = SLOPE + 3, VALUES };
 
 static wavefunction_quantity quantity_of(const ley_wavefunction *w, int value, const double *weights)
 {
@@ -128,7 +128,7 @@ static wavefunction_quantity quantity_of(const ley_wavefunction *w, int value, c
         q.orbital = value;
     else
         q.weights = weights;
-    q.derivative = value == SLOPE ? 2 : value == LAPLACIAN ? 4 : 0;
+    q.derivative = value >= SLOPE ? value - DENSITY : 0;
     return q;
 }
 
@@ -170,30 +170,16 @@ static ley_status judge(const ley_wavefunction *w, const ley_grid *grid, const s
     return LEY_OK;
 }
 
-/* Terms that are left out change the values by less than what is allowed anyway. */
-static const separable_pass passes[] = {
-    {.orbital = 0, .orbitals = 2, .places = {ORBITAL, -1, -1, 0}, .threshold = 0},
-    {.orbital = 0, .orbitals = 1, .places = {SCRATCH, DENSITY, -1, 0}, .threshold = 1e-11, .square = 2},
-    {.orbital = 0, .orbitals = 1, .derivative = {1, 0, 0}, .places = {-1, LAPLACIAN, -1, 0}, .square = 4},
-    {.orbital = 0,
-     .orbitals = 1,
-     .derivative = {0, 1, 0},
-     .places = {-1, LAPLACIAN, SLOPE, SCRATCH},
-     .threshold = 1e-11,
-     .square = 4,
-     .product = 4},
-    {.orbital = 0, .orbitals = 1, .derivative = {0, 0, 1}, .places = {-1, LAPLACIAN, -1, 0}, .square = 4},
-    {.orbital = 0, .orbitals = 1, .derivative = {2, 0, 0}, .places = {-1, -1, LAPLACIAN, SCRATCH}, .product = 4},
-    {.orbital = 0, .orbitals = 1, .derivative = {0, 2, 0}, .places = {-1, -1, LAPLACIAN, SCRATCH}, .product = 4},
-    {.orbital = 0, .orbitals = 1, .derivative = {0, 0, 2}, .places = {-1, -1, LAPLACIAN, SCRATCH}, .product = 4},
-    {.orbital = 1, .orbitals = 1, .places = {-1, DENSITY, -1, 0}, .square = 1},
-};
+static int tested_derivatives(const separable_spec *spec)
+{
+    return spec->width > 1 ? 2 : spec->derivatives;
+}
 
 static ley_status compute(separable_kernel *k, const separable_problem *problem, const ley_wavefunction *w,
                           ley_error *error)
 {
-    const double both[ORBITALS] = {2, 1}, first[ORBITALS] = {2};
     const size_t points = (size_t)(problem->grid.n[0] * problem->grid.n[1] * PLANES);
+    const int tested = problem->derivatives == 2 ? VALUES : problem->derivatives == 1 ? LAPLACIAN : SLOPE;
     float *values = malloc(VALUES * points * sizeof *values), *planes[VALUES];
     separable_run run = {.kernel = NULL};
     if (values == NULL)
@@ -207,8 +193,8 @@ static ley_status compute(separable_kernel *k, const separable_problem *problem,
         status = separable_run_begin(&run, 1, PLANES, NULL, error);
     if (status == LEY_OK)
         status = separable_run_finish(&run, planes, error);
-    for (int v = 0; v < VALUES && status == LEY_OK; v++)
-        status = judge(w, &problem->grid, &run, v, v == DENSITY ? both : first, planes[v], error);
+    for (int v = 0; v < tested && status == LEY_OK; v++)
+        status = judge(w, &problem->grid, &run, v, problem->weights, planes[v], error);
     separable_run_destroy(&run);
     free(values);
     return status;
@@ -258,19 +244,32 @@ static void end_material(material *m)
 
 ley_status separable_self_test(const separable_kernel *kernel, ley_error *error)
 {
+    /* terms that are left out change the values by less than what is allowed anyway */
+    static const double weights[ORBITALS] = {0, 0, 2, 1, -0.5}, thresholds[ORBITALS] = {0, 0, 1e-11, 1e-11, 1e-11};
+    const int derivatives = tested_derivatives(&kernel->choice.spec);
+    const separable_pass passes[] = {
+        {.orbital = 0, .orbitals = 2, .places = {ORBITAL, -1, -1, -1}},
+        {.orbital = 2,
+         .orbitals = 2,
+         .places = {-1, DENSITY, derivatives > 0 ? SLOPE : -1, derivatives > 1 ? LAPLACIAN : -1}},
+        {.orbital = 4,
+         .orbitals = 1,
+         .places = {-1, DENSITY, derivatives > 0 ? SLOPE : -1, derivatives > 1 ? LAPLACIAN : -1}},
+    };
     separable_kernel trial = *kernel;
     material m;
     ley_status status = make_material(kernel->choice.spec.powers,
                                       is_short(kernel->device->info) ? FEW_TERMS : LEAST_TERMS, false, &m, error);
     const separable_problem problem = {.e = &m.e,
                                        .grid = make_grid(&kernel->choice.spec, is_short(kernel->device->info)),
-                                       .derivatives = 2,
+                                       .derivatives = derivatives,
                                        .coefficients = m.coefficients,
                                        .orbitals = ORBITALS,
+                                       .thresholds = thresholds,
+                                       .weights = weights,
                                        .passes = passes,
                                        .pass_count = sizeof passes / sizeof *passes,
                                        .adds = true,
-                                       .components = COMPONENTS,
                                        .values = VALUES};
     if (status == LEY_OK)
         status = compute(&trial, &problem, m.wavefunction, error);

@@ -16,7 +16,7 @@
  * floats and of doubles; what exponents are rounded by; and orbitals of one launch. */
 static const double left_out_share = 5e-7, left_out_share_of_doubles = 1e-13, rounded_share = 1e-14,
                     most_occupation = 1000, usual_temperature_K = 298.15;
-enum { MOST_ORBITALS = 64, DENSITY_VALUE = 0, LEAST_MANY = 8 };
+enum { MOST_ORBITALS = 64, MOST_OF_DENSITY = 256, DENSITY_VALUE = 0, LEAST_MANY = 8 };
 
 /* ---- Options --------------------------------------------------------------------------------- */
 
@@ -257,50 +257,24 @@ static double share_of(const wavefunction_task *t)
 
 /* Which terms are left out: of all that an orbital has, each is so small that all of them
  * together do not matter. */
-static double threshold_of(const wavefunction_task *t, int32_t first, int32_t count)
+static double threshold_of(const wavefunction_task *t, int32_t i)
 {
-    double least = INFINITY;
-    for (int32_t i = first; i < first + count; i++)
-        least = fmin(least, t->largest[i]);
-    return t->is_exact ? 0 : share_of(t) * least / t->e.rows;
+    return t->is_exact ? 0 : share_of(t) * t->largest[i] / t->e.rows;
 }
 
-static void add_orbital_passes(wavefunction_task *t)
+/* Orbitals by themselves, or rho = sum n psi^2, its gradient 2 sum n psi grad psi, its Laplacian
+ * 2 sum n (|grad psi|^2 + psi Laplacian psi). */
+static void add_passes(wavefunction_task *t)
 {
-    for (int32_t i = 0; i < t->used_count; i += MOST_ORBITALS) {
-        const int32_t count = t->used_count - i < MOST_ORBITALS ? t->used_count - i : MOST_ORBITALS;
-        t->passes[t->problem.pass_count++] = (separable_pass){
-            .orbital = i, .orbitals = count, .places = {i, -1, -1, 0}, .threshold = threshold_of(t, i, count)};
-    }
-}
-
-/* rho = sum n psi^2, its gradient 2 sum n psi grad psi, its Laplacian 2 sum n (|grad psi|^2 + psi
- * Laplacian psi). */
-static void add_density_passes(wavefunction_task *t, int32_t i)
-{
-    const bool gradient = t->has_gradient, laplacian = t->request.laplacian;
-    const int32_t scratch = (int32_t)t->sums, at_laplacian = laplacian ? scratch - 1 : -1;
-    const double weight = t->weights[t->used[i]];
-    separable_pass pass = {.orbital = i,
-                           .orbitals = 1,
-                           .places = {gradient || laplacian ? scratch : -1, DENSITY_VALUE, -1, scratch},
-                           .threshold = threshold_of(t, i, 1),
-                           .square = weight};
-    t->passes[t->problem.pass_count++] = pass;
-    pass.square = pass.product = 2 * weight;
-    for (int axis = 0; axis < 3 && (gradient || laplacian); axis++) {
-        const int32_t places[] = {-1, at_laplacian, gradient ? 1 + axis : -1, scratch};
-        memcpy(pass.places, places, sizeof places);
-        pass.derivative[axis] = 1;
-        t->passes[t->problem.pass_count++] = pass;
-        pass.derivative[axis] = 0;
-    }
-    for (int axis = 0; axis < 3 && laplacian; axis++) {
-        const int32_t places[] = {-1, -1, at_laplacian, scratch};
-        memcpy(pass.places, places, sizeof places);
-        pass.derivative[axis] = 2;
-        t->passes[t->problem.pass_count++] = pass;
-        pass.derivative[axis] = 0;
+    const bool is_density = t->weights != NULL;
+    const int32_t most = is_density ? MOST_OF_DENSITY : MOST_ORBITALS;
+    for (int32_t i = 0; i < t->used_count; i += most) {
+        separable_pass *pass = &t->passes[t->problem.pass_count++];
+        *pass = (separable_pass){.orbital = i,
+                                 .orbitals = t->used_count - i < most ? t->used_count - i : most,
+                                 .places = {is_density ? -1 : i, is_density ? DENSITY_VALUE : -1,
+                                            t->has_gradient ? DENSITY_VALUE + 1 : -1,
+                                            t->request.laplacian ? (int32_t)t->sums - 1 : -1}};
     }
 }
 
@@ -337,28 +311,24 @@ static void make_list(wavefunction_task *t)
                              .laplacian = t->request.laplacian,
                              .values = (int)t->sums};
     for (int32_t i = 0; i < t->used_count; i++) {
-        t->thresholds[i] = threshold_of(t, i, 1);
+        t->thresholds[i] = threshold_of(t, i);
         t->used_weights[i] = t->weights != NULL ? t->weights[t->used[i]] : 0;
     }
 }
 
 static void make_passes(wavefunction_task *t)
 {
-    const bool has_derivatives = t->has_gradient || t->request.laplacian;
     t->problem = (separable_problem){.e = &t->e,
                                      .grid = t->grid,
                                      .derivatives = t->request.laplacian ? 2 : t->has_gradient,
                                      .coefficients = t->coefficients,
                                      .orbitals = t->used_count,
                                      .thresholds = t->thresholds,
+                                     .weights = t->used_weights,
                                      .passes = t->passes,
                                      .adds = t->weights != NULL,
-                                     .components = (int)t->sums + has_derivatives,
                                      .values = (int)t->sums};
-    if (t->weights == NULL)
-        add_orbital_passes(t);
-    for (int32_t i = 0; t->weights != NULL && i < t->used_count; i++)
-        add_density_passes(t, i);
+    add_passes(t);
     allow_left_out(t);
 }
 
@@ -375,10 +345,9 @@ double wavefunction_task_promise(const wavefunction_task *t)
 
 static ley_status make_room(wavefunction_task *t, ley_error *error)
 {
-    enum { MOST_PASSES = 7 }; /* of an orbital */
     const int64_t n = t->weights != NULL ? t->wavefunction->arrays.orbitals : (int64_t)t->values;
     t->used = calloc((size_t)n, sizeof *t->used);
-    t->passes = calloc((size_t)n * MOST_PASSES, sizeof *t->passes);
+    t->passes = calloc((size_t)n, sizeof *t->passes);
     t->largest = calloc((size_t)n, sizeof *t->largest);
     t->thresholds = calloc((size_t)n, sizeof *t->thresholds);
     t->used_weights = calloc((size_t)n, sizeof *t->used_weights);
