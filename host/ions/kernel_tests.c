@@ -83,14 +83,23 @@ static const float places[PLACES][4] = {{3.25f, 4.5f, 30.75f}, {-1.5f, 19.25f, 2
 
 static ley_status mask_once(const dev_kernel *kernel, bool is_oblique, ley_error *error)
 {
-    const double radius = 4.30071;
+    const double reach_A = 4.30071;
+    double at_A[3][PLACES], radius = 0;
+    ions_spheres spheres = {.bins = NULL};
     trial t;
     ley_status status = begin(&t, is_oblique, false, error);
+    for (int i = 0; i < 3 * PLACES && status == LEY_OK; i++)
+        at_A[i / PLACES][i % PLACES] = (double)places[i % PLACES][0] * t.grid.grid.step_A[0][i / PLACES] +
+                                       (double)places[i % PLACES][1] * t.grid.grid.step_A[1][i / PLACES] +
+                                       (double)places[i % PLACES][2] * t.grid.grid.step_A[2][i / PLACES];
     if (status == LEY_OK)
         status = device_map_try(kernel, &t.grid, t.bricks, NULL, &t.map, error);
     if (status == LEY_OK)
-        status = device_map_get(t.map)->mask(device_map_get(t.map),
-                                             &(ions_spheres){.n = PLACES, .in_nodes = places, .radius = radius}, error);
+        status = ions_spheres_make(&t.grid, PLACES, (const double *const[3]){at_A[0], at_A[1], at_A[2]}, reach_A,
+                                   &spheres, error);
+    radius = spheres.radius;
+    if (status == LEY_OK)
+        status = device_map_get(t.map)->mask(device_map_get(t.map), &spheres, error);
     for (size_t i = 0; i < t.values && status == LEY_OK; i++)
         for (int k = 0; k < PLACES && !isnan(t.right[i]); k++) {
             double way[3];
@@ -103,6 +112,7 @@ static ley_status mask_once(const dev_kernel *kernel, bool is_oblique, ley_error
         status = device_map_read(t.map, t.bricks, error);
     if (status == LEY_OK)
         status = compare(&t, t.bricks, 0, error);
+    ions_spheres_free(&spheres);
     end(&t);
     return status;
 }
