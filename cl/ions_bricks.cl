@@ -80,7 +80,8 @@ ions_bricks(LEY_PARAMETERS(LEY_IONS_BRICKS_ARGUMENTS))
 #else
     LEY_LOCAL_VARIABLE float sm_values[5 * ROWS];
     LEY_LOCAL_VARIABLE int sm_nodes[2 * ROWS];
-    extremes e = update(work, first, part * DEPTH, gm_effects, grid, metric, gm_table, gm_values);
+    LEY_LOCAL_VARIABLE float4 sm_effects[ROWS];
+    extremes e = update(work, first, part * DEPTH, gm_effects, grid, metric, gm_table, gm_values, sm_effects);
     reduce(&e, sm_values, sm_nodes);
     if (LEY_LOCAL_ID(0) == 0)
 #endif

@@ -78,7 +78,7 @@ static const fault of_groups[] = {
     {"ions_bricks", "-smaller(-e->next_most,", "-smaller(e->next_most,"},
     {"ions_bricks", "(value == e->least && at < e->at_least)", "(value == e->least && at > e->at_least)"},
     {"ions_bricks", "? NOTHING : values[k] + change", "? values[k] : values[k] + change"},
-    {"ions_bricks", "i < work.z; i++)", "i < work.z && i < 5; i++)"},
+    {"ions_bricks", "i < count; i++)", "i < count && begin + i < 5; i++)"},
     {"ions_bricks", "d2 > 0.25f ? d2 : 0.25f", "d2"},
 };
 

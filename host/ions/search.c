@@ -114,7 +114,6 @@ void search_end(search *s)
 static bool make_room(search *s)
 {
     const size_t n = (size_t)s->g->brick_count;
-    const bool has_bounds = bounds_create(s->g, &s->bounds);
     s->records = calloc(n, sizeof *s->records);
     s->versions = calloc(n, sizeof *s->versions);
     s->fresh = calloc(n, sizeof *s->fresh);
@@ -128,9 +127,8 @@ static bool make_room(search *s)
     s->news = calloc(n, sizeof *s->news);
     s->chosen = calloc(n, sizeof *s->chosen);
     s->found = calloc(s->most_found > BRICK_NODES ? s->most_found : BRICK_NODES, sizeof *s->found);
-    return has_bounds && s->records != NULL && s->versions != NULL && s->fresh != NULL && s->ends != NULL &&
-           s->effects != NULL && s->ions != NULL && s->work != NULL && s->news != NULL && s->chosen != NULL &&
-           s->found != NULL;
+    return s->records != NULL && s->versions != NULL && s->fresh != NULL && s->ends != NULL && s->effects != NULL &&
+           s->ions != NULL && s->work != NULL && s->news != NULL && s->chosen != NULL && s->found != NULL;
 }
 
 /* ---- Bricks up to date ----------------------------------------------------------------------- */
@@ -155,7 +153,8 @@ static ley_status update(search *s, size_t count, ley_error *error)
         if (s->versions[b] != s->version)
             s->fresh[s->fresh_count++] = b;
         s->records[b] = s->news[i];
-        bounds_set(&s->bounds, b, s->news[i].least, s->news[i].most);
+        if (s->bounds.g != NULL)
+            bounds_set(&s->bounds, b, s->news[i].least, s->news[i].most);
         s->versions[b] = s->version;
     }
     s->done.searched += (int64_t)count;
@@ -444,6 +443,33 @@ static ley_status find_delta(search *s, ley_error *error)
     return status;
 }
 
+/* Looks at all bricks; those that have nodes have bounds from then on. */
+static ley_status look_at_all(search *s, ley_error *error)
+{
+    const size_t n = (size_t)s->g->brick_count;
+    size_t count = 0;
+    for (size_t b = 0; b < n; b++) {
+        s->chosen[b] = (int32_t)b;
+        s->versions[b] = -1;
+    }
+    const ley_status status = update(s, n, error);
+    for (size_t b = 0; b < n && status == LEY_OK; b++) {
+        s->done.free_nodes += (int64_t)s->records[b].count;
+        if (s->records[b].count > 0)
+            s->chosen[count++] = (int32_t)b;
+    }
+    s->done.searched = 0;
+    if (status != LEY_OK)
+        return status;
+    if (!bounds_create(s->g, count, s->chosen, &s->bounds))
+        return ley_fail_memory(error, 60 * count, "the search");
+    for (size_t i = 0; i < count; i++) {
+        const ions_record *r = &s->records[s->chosen[i]];
+        bounds_set(&s->bounds, s->chosen[i], r->least, r->most);
+    }
+    return LEY_OK;
+}
+
 ley_status search_begin(const search_options *o, search **made, ley_error *error)
 {
     search *s = calloc(1, sizeof *s);
@@ -456,16 +482,8 @@ ley_status search_begin(const search_options *o, search **made, ley_error *error
     s->g = o->map->grid;
     s->most_found = (size_t)fmin(fmax(places, LEAST_PLACES), MOST_PLACES);
     ley_status status = make_room(s) ? LEY_OK : ley_fail_memory(error, 200 * (size_t)s->g->brick_count, "the search");
-    if (status == LEY_OK) {
-        for (int64_t b = 0; b < s->g->brick_count; b++) {
-            s->chosen[b] = (int32_t)b;
-            s->versions[b] = -1;
-        }
-        status = update(s, (size_t)s->g->brick_count, error);
-    }
-    for (int64_t b = 0; b < s->g->brick_count && status == LEY_OK; b++)
-        s->done.free_nodes += (int64_t)s->records[b].count;
-    s->done.searched = 0;
+    if (status == LEY_OK)
+        status = look_at_all(s, error);
     if (status == LEY_OK)
         status = find_delta(s, error);
     if (status == LEY_OK)
@@ -822,10 +840,14 @@ typedef struct close_atoms {
 
 static ley_status find_close(const search *s, int64_t b, close_atoms *close, ley_error *error)
 {
+    int64_t first[3];
     double low[3], high[3];
+    ions_grid_corner(s->g, b, first);
+    ions_grid_box(s->g, first, (const int64_t[3]){first[0] + BRICK - 1, first[1] + BRICK - 1, first[2] + BRICK - 1},
+                  low, high);
     for (int axis = 0; axis < 3; axis++) {
-        low[axis] = (double)s->bounds.low[axis][b] - s->o.from_A - 0.01;
-        high[axis] = (double)s->bounds.high[axis][b] + s->o.from_A + 0.01;
+        low[axis] -= s->o.from_A + 0.01;
+        high[axis] += s->o.from_A + 0.01;
     }
     const size_t n = bins_in_box(s->o.near, low, high, 0, NULL);
     size_t *which = malloc((n + 1) * sizeof *which);
