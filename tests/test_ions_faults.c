@@ -78,7 +78,8 @@ static const fault of_groups[] = {
     {"ions_bricks", "-smaller(-e->next_most,", "-smaller(e->next_most,"},
     {"ions_bricks", "(value == e->least && at < e->at_least)", "(value == e->least && at > e->at_least)"},
     {"ions_bricks", "? NOTHING : values[k] + change", "? values[k] : values[k] + change"},
-    {"ions_bricks", "i < count; i++)", "i < count && begin + i < 5; i++)"},
+    {"ions_bricks", "i < count; i++)", "i < count && begin + i < 140; i++)"},
+    {"ions_bricks", "gm_effects[2 * begin + item]", "gm_effects[2 * work.y + item]"},
     {"ions_bricks", "d2 > 0.25f ? d2 : 0.25f", "d2"},
 };
 
@@ -88,6 +89,7 @@ static const fault of_vectors[] = {
     {"ions_bricks", "at + 1 < NODES && gm_values[at] != value", "at + 1 < NODES && !(gm_values[at] >= value)"},
     {"ions_bricks", "select(value + change, (real)NOTHING", "select(value + change, value"},
     {"ions_bricks", "i < work.z; i++)", "i < work.z && i < 5; i++)"},
+    {"ions_bricks", "next_least = select(next_least, upper,", "next_least = select(next_least, next_least,"},
     {"ions_bricks", "fmax(d2, (real)0.25f)", "d2"},
 };
 

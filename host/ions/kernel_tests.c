@@ -9,7 +9,7 @@
 #include <string.h>
 
 /* A grid with bricks that are not whole; an oblique one, whose metric has no zeros. */
-enum { NX = 37, NY = 20, NZ = 35, PLACES = 6, EFFECTS = 5 };
+enum { NX = 37, NY = 20, NZ = 35, PLACES = 6, EFFECTS = 133 };
 
 static const double steps_A[2][3][3] = {{{1, 0, 0}, {0, 1, 0}, {0, 0, 1}},
                                         {{1, 0, 0}, {0.3, 0.9, 0}, {-0.2, 0.25, 1.1}}};
@@ -127,13 +127,13 @@ ley_status ions_test_mask(const dev_kernel *kernel, void *context, ley_error *er
 /* ---- ions_bricks ----------------------------------------------------------------------------- */
 
 /* Within the grid, at its edge, an image beyond it that only leaves out nodes, and an ion that
- * leaves out none, not even its own. No node is as far away as their radii, so that rounding
- * decides nothing. */
+ * leaves out none, not even its own, behind so many that change nothing that kernels have not all of
+ * them at hand at once. No node is as far away as their radii, so that rounding decides nothing. */
 static const ions_effect effects[EFFECTS] = {{{5, 6, 7}, 40, 15.4987f, {0}},
                                              {{20, 10, 20}, -24, 8.5013f, {0}},
                                              {{-3, 19, 34}, 0, 24.5013f, {0}},
                                              {{36, 0, 15}, 8, 0.4987f, {0}},
-                                             {{12, 3, 29}, 16, 0, {0}}};
+                                             [EFFECTS - 1] = {{12, 3, 29}, 16, 0, {0}}};
 
 /* Nodes of each brick that have its least and its largest values, which effects do not change: two
  * each, of which the first one counts, in columns whose order is another one; and a brick whose
