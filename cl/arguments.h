@@ -414,16 +414,18 @@
 /* Of kernels that work on the bricks of a grid: see ions_bricks.cl. */
 #define LEY_IONS_MASK_ARGUMENTS(FIRST, NEXT) \
     FIRST(READ, float4, gm_atoms) \
-    NEXT(INT, int, first_atom) \
-    NEXT(VALUE, int4, grid) \
+    NEXT(READ, int, gm_first) \
+    NEXT(INT, int, first_brick) \
     NEXT(VALUE, int4, bricks) \
-    NEXT(VALUE, int4, reach) \
+    NEXT(VALUE, int4, bins) \
+    NEXT(VALUE, sixteen, box) \
     NEXT(VALUE, sixteen, metric) \
     NEXT(WRITE, float, gm_phi)
 
 #define LEY_IONS_BRICKS_ARGUMENTS(FIRST, NEXT) \
     FIRST(READ, int4, gm_work) \
     NEXT(INT, int, first_work) \
+    NEXT(INT, int, tag) \
     NEXT(READ, float4, gm_effects) \
     NEXT(VALUE, int4, grid) \
     NEXT(VALUE, int4, bricks) \

@@ -7,6 +7,7 @@
  *
  * gm_work     bricks: number, the first effect, the first behind the last, the record
  * first_work  of this launch
+ * tag         which records have, as a float
  * gm_effects  two vectors each: x, y, z in nodes, charge; radius^2, -
  * grid        nodes along x, y and z
  * bricks      of LEY_BRICK nodes along each axis, along x and y
@@ -15,7 +16,7 @@
  *             from ion to node; else not read
  * gm_phi      bricks of LEY_BRICK^3 values, x fastest
  * gm_records  of each brick LEY_BRICK_PARTS(LEY_WIDTH), in the order of their nodes: two vectors
- *             each: least, largest, how many values, 0; the first value that is the least, and the
+ *             each: least, largest, how many values, tag; the first value that is the least, and the
  *             largest; the next after the least, and before the largest; infinities where there is
  *             none
  *
@@ -79,12 +80,13 @@ ions_bricks(LEY_PARAMETERS(LEY_IONS_BRICKS_ARGUMENTS))
 #else
     LEY_LOCAL_VARIABLE float sm_values[5 * ROWS];
     LEY_LOCAL_VARIABLE int sm_nodes[2 * ROWS];
-    extremes e = update(work, first, part * DEPTH, gm_effects, grid, metric, gm_table, gm_values);
+    LEY_LOCAL_VARIABLE float4 sm_effects[ROWS];
+    extremes e = update(work, first, part * DEPTH, gm_effects, grid, metric, gm_table, gm_values, sm_effects);
     reduce(&e, sm_values, sm_nodes);
     if (LEY_LOCAL_ID(0) == 0)
 #endif
     {
-        gm_records[2 * record] = LEY_FLOAT4(e.least, e.most, e.count, 0);
+        gm_records[2 * record] = LEY_FLOAT4(e.least, e.most, e.count, (float)tag);
         gm_records[2 * record + 1] = LEY_FLOAT4((float)e.at_least, (float)e.at_most, e.next_least, e.next_most);
     }
 }

@@ -48,17 +48,29 @@ LEY_FN void add_effect(float *values, int x, int y, int z, float4 effect, float 
     }
 }
 
-/* Of the work-item's column, whose first node is in plane `plane` of the brick. */
+/* Effects that a work-group has at hand at a time. */
+#define AT_HAND (ROWS / 2)
+
+/* Of the work-item's column, whose first node is in plane `plane` of the brick. A brick that was not
+ * looked at for long has many effects to add, one after the other: they come from local memory. */
 LEY_FN extremes update(int4 work, int4 first, int plane, LEY_GLOBAL const float4 *gm_effects, int4 grid,
-                       LEY_REFERENCE(sixteen) metric, LEY_GLOBAL const float *gm_table, LEY_GLOBAL float *gm_values)
+                       LEY_REFERENCE(sixteen) metric, LEY_GLOBAL const float *gm_table, LEY_GLOBAL float *gm_values,
+                       LEY_LOCAL float4 *sm_effects)
 {
     const int item = (int)LEY_LOCAL_ID(0);
     float values[DEPTH];
     extremes e;
     UNROLL for (int k = 0; k < DEPTH; k++) values[k] = gm_values[(plane + k) * ROWS + item];
-    for (int i = work.y; i < work.z; i++)
-        add_effect(values, first.x + item % LEY_BRICK, first.y + item / LEY_BRICK, first.z + plane,
-                   gm_effects[2 * i], gm_effects[2 * i + 1].x, grid, metric, gm_table);
+    for (int begin = work.y; begin < work.z; begin += AT_HAND) {
+        const int count = work.z - begin < AT_HAND ? work.z - begin : AT_HAND;
+        LEY_BARRIER();
+        if (item < 2 * count)
+            sm_effects[item] = gm_effects[2 * begin + item];
+        LEY_BARRIER();
+        for (int i = 0; i < count; i++)
+            add_effect(values, first.x + item % LEY_BRICK, first.y + item / LEY_BRICK, first.z + plane,
+                       sm_effects[2 * i], sm_effects[2 * i + 1].x, grid, metric, gm_table);
+    }
     e.least = e.next_least = INFINITE;
     e.most = e.next_most = -INFINITE;
     e.count = 0;

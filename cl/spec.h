@@ -66,7 +66,7 @@
 
 /* Parts of a brick, a work-group each, for ions_bricks.cl: the few bricks of a launch keep a GPU
  * busy only in parts. */
-#define LEY_BRICK_PARTS(width) ((width) > 1 ? 1 : 4)
+#define LEY_BRICK_PARTS(width) ((width) > 1 ? 1 : 8)
 
 /* ions_bricks.cl. LEY_PERIODIC 1: what an ion adds is in a table; LEY_SQUARE 1: it adds q / r^2. */
 #define LEY_IONS_BRICKS_KEYS(KEY) \

@@ -386,9 +386,13 @@ static void test_bounds(void **state)
         brick_bounds b;
         assert_ok(ions_grid_make(&grid, 4, false, &g, &error));
         g.is_square = i % 4 >= 2;
-        assert_true(bounds_create(&g, &b));
-        for (int64_t k = 0; k < g.brick_count; k++)
-            bounds_set(&b, (int32_t)k, 0, 0);
+        int32_t all[48];
+        assert_int_equal(g.brick_count, 48);
+        for (int32_t k = 0; k < 48; k++)
+            all[k] = k;
+        assert_true(bounds_create(&g, 48, all, &b));
+        for (int32_t k = 0; k < 48; k++)
+            bounds_set(&b, k, 0, 0);
         bounds_widen(&b, strength, place_A);
         for (int sign = 1; sign >= -1; sign -= 2) {
             bounds_find(&b, sign);

@@ -60,14 +60,16 @@ static const fault faults[] = {
     {"ions_mask", "metric.s1 * dz * dz", "dz * dz"},
     {"ions_nodes", "number > numbers.y", "number >= numbers.y + 9"},
     {"ions_nodes", "LEY_INT4(brick, at,", "LEY_INT4(brick, at ^ 1,"},
-    {"ions_mask", "gm_atoms[first_atom + (int)LEY_GROUP_ID(0)]", "gm_atoms[(int)LEY_GROUP_ID(0)]"},
-    {"ions_mask", "high < grid.x - 1 ? high : grid.x - 1", "high"},
+    {"ions_mask", "first_brick + (int)LEY_GROUP_ID(0)", "(int)LEY_GROUP_ID(0)"},
+    {"ions_mask", "j <= high_y", "j < high_y"},
+    {"ions_mask", "(2 << last)", "(1 << last)"},
+    {"ions_bricks", "(float)tag", "0.0f"},
     {"ions_nodes", "brick / bricks.x % bricks.y", "brick / bricks.x % bricks.x"},
     {"ions_nodes", "number > numbers.y", "number >= numbers.y"},
     {"ions_nodes", "place < numbers.z", "place < numbers.z - 1"},
     {"ions_nodes", "place < numbers.z", "place <= numbers.z"},
     {"ions_bricks", "first_work + (int)LEY_GROUP_ID(0)", "first_work + (int)LEY_GROUP_ID(0) / 2"},
-    {"ions_mask", "rest >= 0 &&", "rest >= 0 && first_atom + (int)LEY_GROUP_ID(0) < 40 &&"},
+    {"ions_mask", "i < last &&", "i < last && i < 40 &&"},
     {"ions_nodes", "if (!(factor * value <= limit))", "if (!(factor * value <= limit) || at % 2 == brick % 2)"},
 };
 
@@ -76,7 +78,8 @@ static const fault of_groups[] = {
     {"ions_bricks", "-smaller(-e->next_most,", "-smaller(e->next_most,"},
     {"ions_bricks", "(value == e->least && at < e->at_least)", "(value == e->least && at > e->at_least)"},
     {"ions_bricks", "? NOTHING : values[k] + change", "? values[k] : values[k] + change"},
-    {"ions_bricks", "i < work.z; i++)", "i < work.z && i < 5; i++)"},
+    {"ions_bricks", "i < count; i++)", "i < count && begin + i < 140; i++)"},
+    {"ions_bricks", "gm_effects[2 * begin + item]", "gm_effects[2 * work.y + item]"},
     {"ions_bricks", "d2 > 0.25f ? d2 : 0.25f", "d2"},
 };
 
@@ -86,6 +89,7 @@ static const fault of_vectors[] = {
     {"ions_bricks", "at + 1 < NODES && gm_values[at] != value", "at + 1 < NODES && !(gm_values[at] >= value)"},
     {"ions_bricks", "select(value + change, (real)NOTHING", "select(value + change, value"},
     {"ions_bricks", "i < work.z; i++)", "i < work.z && i < 5; i++)"},
+    {"ions_bricks", "next_least = select(next_least, upper,", "next_least = select(next_least, next_least,"},
     {"ions_bricks", "fmax(d2, (real)0.25f)", "d2"},
 };
 

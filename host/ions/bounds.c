@@ -10,10 +10,10 @@
 static void find_corners(brick_bounds *to)
 {
     const ions_grid *g = to->g;
-    for (int64_t b = 0; b < g->brick_count; b++) {
+    for (int64_t b = 0; b < to->count; b++) {
         int64_t first[3], last[3];
         double low[3], high[3];
-        ions_grid_corner(g, b, first);
+        ions_grid_corner(g, to->brick[b], first);
         for (int axis = 0; axis < 3; axis++)
             last[axis] = first[axis] + BRICK < g->n[axis] ? first[axis] + BRICK - 1 : g->n[axis] - 1;
         ions_grid_box(g, first, last, low, high);
@@ -24,35 +24,50 @@ static void find_corners(brick_bounds *to)
     }
 }
 
-bool bounds_create(const ions_grid *g, brick_bounds *b)
+bool bounds_create(const ions_grid *g, size_t count, const int32_t *bricks, brick_bounds *b)
 {
-    const size_t blocks = ((size_t)g->brick_count + BOUNDS_BLOCK - 1) / BOUNDS_BLOCK, n = blocks * BOUNDS_BLOCK;
-    float *numbers = calloc(11 * n + blocks, sizeof *numbers);
+    const size_t blocks = (count + BOUNDS_BLOCK - 1) / BOUNDS_BLOCK, n = blocks * BOUNDS_BLOCK;
+    float *numbers = calloc(11 * n + blocks + 1, sizeof *numbers);
     float **const arrays[] = {&b->low[0], &b->low[1], &b->low[2],       &b->high[0],     &b->high[1], &b->high[2],
                               &b->least,  &b->most,   &b->least_change, &b->most_change, &b->bound,   &b->of_block};
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays && numbers != NULL; i++)
         *arrays[i] = numbers + i * n;
     b->g = g;
+    b->count = (int64_t)count;
     b->room = (int64_t)n;
-    for (size_t i = 0; i < n && numbers != NULL; i++) {
+    b->brick = calloc(count + 1, sizeof *b->brick);
+    b->place = malloc((size_t)g->brick_count * sizeof *b->place);
+    if (numbers == NULL || b->brick == NULL || b->place == NULL)
+        return false;
+    for (size_t i = 0; i < n; i++) {
         b->least[i] = INFINITY;
         b->most[i] = -INFINITY;
     }
-    if (numbers != NULL)
-        find_corners(b);
-    return numbers != NULL;
+    for (int64_t i = 0; i < g->brick_count; i++)
+        b->place[i] = -1;
+    for (size_t i = 0; i < count; i++) {
+        b->brick[i] = bricks[i];
+        b->place[bricks[i]] = (int32_t)i;
+    }
+    find_corners(b);
+    return true;
 }
 
 void bounds_free(brick_bounds *b)
 {
     free(b->low[0]);
+    free(b->brick);
+    free(b->place);
 }
 
 void bounds_set(brick_bounds *b, int32_t brick, float least, float most)
 {
-    b->least[brick] = least;
-    b->most[brick] = most;
-    b->least_change[brick] = b->most_change[brick] = 0;
+    const int32_t i = b->place[brick];
+    if (i < 0)
+        return;
+    b->least[i] = least;
+    b->most[i] = most;
+    b->least_change[i] = b->most_change[i] = 0;
 }
 
 static inline __attribute__((always_inline)) float larger(float a, float b)
@@ -109,7 +124,7 @@ void bounds_widen(brick_bounds *b, double strength, const double place_A[3])
 
 void bounds_forget(brick_bounds *b)
 {
-    for (int64_t i = 0; i < b->g->brick_count; i++) {
+    for (int64_t i = 0; i < b->count; i++) {
         b->least_change[i] = -INFINITY;
         b->most_change[i] = INFINITY;
     }
@@ -144,21 +159,21 @@ void bounds_find(brick_bounds *b, double charge_e)
 }
 
 /* Into a heap with the largest bound at its top, in place of which it comes if there is no room. */
-static size_t put_into_heap(const float *bound, int32_t *heap, size_t count, size_t most, int32_t brick)
+static size_t put_into_heap(const float *bound, int32_t *heap, size_t count, size_t most, int32_t one)
 {
     size_t at = count < most ? count++ : 0;
     if (at == 0 && count == most) { /* in place of the top: down */
         for (size_t child; (child = 2 * at + 1) < count; at = child) {
             child += child + 1 < count && bound[heap[child + 1]] > bound[heap[child]];
-            if (!(bound[heap[child]] > bound[brick]))
+            if (!(bound[heap[child]] > bound[one]))
                 break;
             heap[at] = heap[child];
         }
     } else { /* at the end: up */
-        for (size_t parent; at > 0 && bound[heap[parent = (at - 1) / 2]] < bound[brick]; at = parent)
+        for (size_t parent; at > 0 && bound[heap[parent = (at - 1) / 2]] < bound[one]; at = parent)
             heap[at] = heap[parent];
     }
-    heap[at] = brick;
+    heap[at] = one;
     return count;
 }
 
@@ -173,6 +188,8 @@ size_t bounds_first(const brick_bounds *b, size_t most, int32_t *chosen)
             if (b->bound[i] < (count == most ? b->bound[chosen[0]] : INFINITY))
                 count = put_into_heap(b->bound, chosen, count, most, (int32_t)i);
     }
+    for (size_t i = 0; i < count; i++)
+        chosen[i] = b->brick[chosen[i]];
     return count;
 }
 
@@ -183,7 +200,7 @@ size_t bounds_up_to(const brick_bounds *b, double limit, int32_t *chosen)
         const int64_t first = block * BOUNDS_BLOCK, last = first + BOUNDS_BLOCK;
         for (int64_t i = first; i < last && (double)b->of_block[block] <= limit; i++)
             if ((double)b->bound[i] <= limit && b->bound[i] < INFINITY)
-                chosen[count++] = (int32_t)i;
+                chosen[count++] = b->brick[i];
     }
     return count;
 }

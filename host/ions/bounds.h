@@ -6,21 +6,24 @@
 
 enum { BOUNDS_BLOCK = 64 };
 
-/* Of bricks: corners, A from the origin; least and largest value, as they were when they were set,
- * and what ions since then may have changed these by at least and at most; a bound of the charge at
- * hand, and the least of each block of bricks. All are floats, so that loops over all bricks are
- * vectors. */
+/* Of bricks that have nodes: corners, A from the origin; least and largest value, as they were when
+ * they were set, and what ions since then may have changed these by at least and at most; a bound of
+ * the charge at hand, and the least of each block of bricks. All are floats, so that loops over all
+ * bricks are vectors. */
 typedef struct brick_bounds {
     const ions_grid *g;
-    int64_t room; /* whole blocks: what fills the last one has no nodes */
+    int64_t count, room; /* room: whole blocks; what fills the last one has no nodes */
+    int32_t *brick;      /* [count]: their numbers, rising */
+    int32_t *place;      /* of each brick of the grid, in these arrays; -1: it has no nodes */
     float *low[3], *high[3], *least, *most, *least_change, *most_change, *bound, *of_block;
 } brick_bounds;
 
-/* False: there is no memory. */
-bool bounds_create(const ions_grid *g, brick_bounds *made);
+/* Of the bricks [count], whose numbers rise. False: there is no memory. */
+bool bounds_create(const ions_grid *g, size_t count, const int32_t *bricks, brick_bounds *made);
 void bounds_free(brick_bounds *b);
 
-/* A brick's values as they are now; without nodes it has infinities. */
+/* A brick's values as they are now; if it has lost all nodes, infinities. Bricks that never had any
+ * are ignored. */
 void bounds_set(brick_bounds *b, int32_t brick, float least, float most);
 
 /* An ion is added: C times its charge, and its place from the origin. */

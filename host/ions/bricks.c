@@ -5,6 +5,7 @@
 #include "parallel.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* Of grids that are not cubic: what floats may be off by. */
@@ -115,6 +116,49 @@ void ions_grid_reach(const ions_grid *g, double radius, int64_t reach[3])
         const double normal[3] = {a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]};
         reach[i] = (int64_t)ceil(radius * g->h_A * cell_length(normal) / fabs(cell_dot(s[i], normal))) + 1;
     }
+}
+
+/* ---- What is left out ------------------------------------------------------------------------ */
+
+typedef struct placing {
+    const ions_grid *grid;
+    ions_spheres *spheres;
+} placing;
+
+static void put_in_nodes(void *context, size_t first, size_t last)
+{
+    const placing *p = context;
+    double *const *at_A = p->spheres->bins->at_A;
+    for (size_t i = first; i < last; i++) {
+        double at[3];
+        ions_grid_in_nodes(p->grid, (const double[3]){at_A[0][i], at_A[1][i], at_A[2][i]}, at);
+        for (int axis = 0; axis < 3; axis++)
+            p->spheres->in_nodes[i][axis] = (float)at[axis];
+        p->spheres->in_nodes[i][3] = 0;
+    }
+}
+
+ley_status ions_spheres_make(const ions_grid *g, size_t n, const double *const from_A[3], double reach_A,
+                             ions_spheres *s, ley_error *error)
+{
+    double longest = 0;
+    *s = (ions_spheres){.from_A = reach_A, .in_nodes = malloc((n + 1) * sizeof *s->in_nodes)};
+    if (s->in_nodes == NULL)
+        return ley_fail_memory(error, n * sizeof *s->in_nodes, "the atoms in nodes");
+    const ley_status status = bins_create(n, from_A, reach_A, &s->bins, error);
+    if (status != LEY_OK)
+        return status;
+    for (int axis = 0; axis < 3; axis++)
+        longest = fmax(longest, (double)g->n[axis]);
+    s->radius = reach_A / g->h_A - (2e-4 + 4e-7 * longest);
+    parallel_ranges(n, put_in_nodes, &(placing){g, s});
+    return LEY_OK;
+}
+
+void ions_spheres_free(ions_spheres *s)
+{
+    bins_destroy(s->bins);
+    free(s->in_nodes);
 }
 
 /* ---- Bricks ---------------------------------------------------------------------------------- */

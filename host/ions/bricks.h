@@ -7,8 +7,8 @@
 #ifndef LEY_IONS_BRICKS_H
 #define LEY_IONS_BRICKS_H
 
+#include "ions/bins.h"
 #include "leyden.h"
-
 #include "spec.h"
 
 enum { BRICK = LEY_BRICK, BRICK_NODES = LEY_BRICK * LEY_BRICK * LEY_BRICK };
@@ -76,7 +76,7 @@ typedef struct ions_work {
  * many values there are; and the next ones, which are the same where two nodes have them. Where
  * there are none they are infinite. */
 typedef struct ions_record {
-    float least, most, count, unused;
+    float least, most, count, tag; /* the tag is a device's: of the update that made it */
     float at_least, at_most, next_least, next_most;
 } ions_record;
 
@@ -95,12 +95,16 @@ typedef struct ions_query {
 
 /* Atoms and images whose neighbourhoods are left out. */
 typedef struct ions_spheres {
-    size_t n;
-    const double *x_A, *y_A, *z_A; /* [n], from the grid's origin */
-    double from_A;                 /* nodes at this distance or less */
-    const float (*in_nodes)[4];    /* [n] the same for devices; */
-    double radius;                 /* and this in h, less what floats are off by: what lies between may stay */
+    bins *bins;           /* from the grid's origin */
+    double from_A;        /* nodes at this distance or less */
+    float (*in_nodes)[4]; /* [bins->n]: the same places for devices; */
+    double radius;        /* and this in h, less what floats are off by: what lies between may stay */
 } ions_spheres;
+
+/* Of n places from_A[axis][i]. Errors: those of bins_create(). */
+ley_status ions_spheres_make(const ions_grid *g, size_t n, const double *const from_A[3], double reach_A,
+                             ions_spheres *made, ley_error *error);
+void ions_spheres_free(ions_spheres *s);
 
 typedef struct ions_map ions_map;
 struct ions_map {
@@ -108,6 +112,8 @@ struct ions_map {
     const ions_grid *grid;
     const float *before; /* bricks as they were at first, [brick_count][BRICK_NODES]; NULL: they are gone */
     const float *table;  /* of a periodic cell: what a unit effect adds at a node that is so far from it */
+    void (*meanwhile)(void *context); /* NULL: nothing. What the host may do while a device is at an update */
+    void *context;
     ley_status (*mask)(ions_map *map, const ions_spheres *spheres, ley_error *error);
     ley_status (*update)(ions_map *map, const ions_effect *effects, size_t n, const ions_work *work,
                          ions_record *records, ley_error *error);

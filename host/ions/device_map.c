@@ -7,6 +7,7 @@
 #include "memory/upload.h"
 
 #include <math.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -201,41 +202,50 @@ ley_status device_map_read(device_map *m, float *bricks, ley_error *error)
 
 /* ---- What it does ---------------------------------------------------------------------------- */
 
+/* Which bins a row of a brick takes atoms from, as ions_mask.cl has it. */
+static void set_box(const ions_grid *g, const ions_spheres *s, value_of_sixteen box)
+{
+    const bins *b = s->bins;
+    for (int axis = 0; axis < 3; axis++) {
+        const double row_A = (BRICK - 1) * g->grid.step_A[0][axis], rounding = 0.01 + 1e-6 * (double)b->count[axis];
+        for (int i = 0; i < 3; i++)
+            box[3 * axis + i] = g->grid.step_A[i][axis] / b->edge_A;
+        box[9 + axis] = (fmin(0, row_A) - s->from_A - b->low_A[axis]) / b->edge_A - rounding;
+        box[12 + axis] = (fmax(0, row_A) + s->from_A - b->low_A[axis]) / b->edge_A + rounding;
+    }
+    box[15] = 0;
+}
+
 static ley_status mask(ions_map *map, const ions_spheres *spheres, ley_error *error)
 {
-    const size_t n = spheres->n;
-    const float(*at)[4] = spheres->in_nodes;
+    const bins *b = spheres->bins;
+    const size_t n = (size_t)map->grid->brick_count, count = (size_t)(b->count[0] * b->count[1] * b->count[2]);
     device_map *m = (device_map *)map;
-    value_of_int4 grid, bricks, reach = {0};
-    value_of_sixteen metric;
-    int64_t rows[3];
-    dev_buffer *atoms = NULL;
-    if (n == 0)
+    value_of_int4 grid;
+    dev_buffer *atoms = NULL, *first = NULL;
+    if (b->n == 0)
         return LEY_OK;
-    ley_status status = arena_buffer(&m->arena, n * sizeof *at, DEV_READ_ONLY, &atoms, error);
+    ley_status status = arena_upload(&m->arena, spheres->in_nodes, b->n * sizeof *spheres->in_nodes, &atoms, error);
     if (status == LEY_OK)
-        status = upload_bytes(m->device, atoms, 0, at, n * sizeof *at, error);
-    if (status != LEY_OK)
-        return status;
-    set_grid(map->grid, grid, bricks);
-    set_metric(map->grid, spheres->radius, metric);
-    ions_grid_reach(map->grid, spheres->radius, rows);
-    for (int axis = 1; axis < 3; axis++)
-        reach[axis] = (int32_t)rows[axis];
+        status = arena_upload(&m->arena, b->first, (count + 1) * sizeof *b->first, &first, error);
     sequence_begin(&m->work, &m->flight, NULL);
-    for (size_t first = 0; first < n; first += most_groups(m)) {
-        const size_t count = n - first < most_groups(m) ? n - first : most_groups(m);
-        ions_mask_arguments a = {
-            .kind = &ions_mask_kind, .gm_atoms = {atoms}, .first_atom = (int32_t)first, .gm_phi = {m->phi}};
-        memcpy(a.grid, grid, sizeof grid);
-        memcpy(a.bricks, bricks, sizeof bricks);
-        memcpy(a.reach, reach, sizeof reach);
-        memcpy(a.metric, metric, sizeof metric);
-        sequence_launch(&m->work, &m->mask, (const size_t[3]){count, 1, 1}, &a, 0);
+    for (size_t at = 0; at < n && status == LEY_OK; at += most_groups(m)) {
+        const size_t groups = n - at < most_groups(m) ? n - at : most_groups(m);
+        ions_mask_arguments a = {.kind = &ions_mask_kind,
+                                 .gm_atoms = {atoms},
+                                 .gm_first = {first},
+                                 .first_brick = (int32_t)at,
+                                 .bins = {(int32_t)b->count[0], (int32_t)b->count[1], (int32_t)b->count[2], 0},
+                                 .gm_phi = {m->phi}};
+        set_grid(map->grid, grid, a.bricks);
+        set_box(map->grid, spheres, a.box);
+        set_metric(map->grid, spheres->radius, a.metric);
+        sequence_launch(&m->work, &m->mask, (const size_t[3]){groups, 1, 1}, &a, 0);
     }
-    status = sequence_finish(&m->work, error);
+    const ley_status finished = sequence_finish(&m->work, status == LEY_OK ? error : NULL);
     arena_free_buffer(&m->arena, &atoms);
-    return status;
+    arena_free_buffer(&m->arena, &first);
+    return status == LEY_OK ? finished : status;
 }
 
 /* All effects up to `count`, or those that are there already, are on the device then, and behind
@@ -285,23 +295,32 @@ static ions_record whole_record(const ions_record *parts, int count)
     return r;
 }
 
+/* Each update of this process has a tag of its own, whole as a float: records that come back
+ * without it are of an earlier one. */
+static int32_t next_tag(void)
+{
+    static atomic_uint updates;
+    return (int32_t)(1 + atomic_fetch_add(&updates, 1) % ((1U << 24) - 1));
+}
+
 static ley_status update(ions_map *map, const ions_effect *effects, size_t n, const ions_work *work,
                          ions_record *records, ley_error *error)
 {
     device_map *m = (device_map *)map;
     const size_t parts = (size_t)m->parts, bytes = n * parts * sizeof *records;
+    const int32_t tag = next_tag();
     int32_t last = 0, first_work = 0;
     for (size_t i = 0; i < n; i++)
         last = work[i].last > last ? work[i].last : last;
     sequence_begin(&m->work, &m->flight, NULL);
     const ley_status status = send_list(m, effects, (size_t)last, n, work, &first_work, error);
-    sequence_poison(&m->work, &m->records, bytes);
     const size_t most = most_groups(m) / (m->is_lent ? 1 : parts);
     for (size_t first = 0; first < n; first += most) {
         const size_t count = n - first < most ? n - first : most;
         ions_bricks_arguments a = {.kind = &ions_bricks_kind,
                                    .gm_work = {m->list},
                                    .first_work = first_work + (int32_t)first,
+                                   .tag = tag,
                                    .gm_effects = {m->list},
                                    .gm_table = {m->table},
                                    .gm_phi = {m->phi},
@@ -311,6 +330,8 @@ static ley_status update(ions_map *map, const ions_effect *effects, size_t n, co
         sequence_launch(&m->work, &m->bricks, (const size_t[3]){count * parts, 1, 1}, &a, 0);
     }
     sequence_read(&m->work, m->records.buffer, 0, m->records.staging, bytes);
+    if (map->meanwhile != NULL)
+        map->meanwhile(map->context);
     const ley_status finished = sequence_finish(&m->work, status == LEY_OK ? error : NULL);
     if (status != LEY_OK || finished != LEY_OK)
         return status != LEY_OK ? status : finished;
@@ -318,6 +339,9 @@ static ley_status update(ions_map *map, const ions_effect *effects, size_t n, co
         ions_record of_parts[LEY_BRICK_PARTS(1)];
         memcpy(of_parts, (const char *)m->records.staging->bytes + i * parts * sizeof *records,
                parts * sizeof *records);
+        for (int part = 0; part < m->parts; part++)
+            if (of_parts[part].tag != (float)tag)
+                return ley_fail(error, LEY_ERROR_WRONG_RESULT, "a brick has not been brought up to date");
         records[i] = whole_record(of_parts, m->parts);
     }
     return LEY_OK;

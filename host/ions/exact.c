@@ -49,12 +49,12 @@ static ley_status places_allocate(places *p, size_t n, ley_error *error)
     return LEY_OK;
 }
 
-static void places_add(places *p, const double at_A[3], double charge_e)
+static void places_add(places *p, const double at_A[3])
 {
     p->x[p->n] = at_A[0];
     p->y[p->n] = at_A[1];
     p->z[p->n] = at_A[2];
-    p->q[p->n++] = charge_e;
+    p->q[p->n++] = 0;
 }
 
 static void places_fill_up(places *p)
@@ -65,10 +65,29 @@ static void places_fill_up(places *p)
     }
 }
 
+/* Atoms [first, last), all in parallel. */
+typedef struct taking {
+    const exact_options *o;
+    places *to;
+} taking;
+
 static void place_of(const exact_options *o, size_t i, double at_A[3])
 {
     for (int axis = 0; axis < 3; axis++)
         at_A[axis] = ley_atoms_positions_A(o->atoms)[3 * i + (size_t)axis] - o->origin_A[axis];
+}
+
+static void take_atoms(void *context, size_t first, size_t last)
+{
+    const taking *t = context;
+    for (size_t i = first; i < last; i++) {
+        double at_A[3];
+        place_of(t->o, i, at_A);
+        t->to->x[i] = at_A[0];
+        t->to->y[i] = at_A[1];
+        t->to->z[i] = at_A[2];
+        t->to->q[i] = ley_atoms_charges_e(t->o->atoms)[i];
+    }
 }
 
 /* Images that may be within from_A of a place: counted, or added. */
@@ -89,7 +108,7 @@ static void take_image(void *context, const double image_A[3])
     }
     i->count++;
     if (i->to != NULL)
-        places_add(i->to, at_A, 0);
+        places_add(i->to, at_A);
 }
 
 static void each_image(images *i)
@@ -149,11 +168,8 @@ ley_status exact_create(const exact_options *o, ions_exact **made, ley_error *er
     if (e->cell.dimensions > 0)
         status = make_periodic(o, e, error);
     else if ((status = places_allocate(&e->charges, n, error)) == LEY_OK) {
-        for (size_t i = 0; i < n; i++) {
-            double at_A[3];
-            place_of(o, i, at_A);
-            places_add(&e->charges, at_A, ley_atoms_charges_e(o->atoms)[i]);
-        }
+        e->charges.n = n;
+        parallel_ranges(n, take_atoms, &(taking){o, &e->charges});
         places_fill_up(&e->charges);
     }
     if (status == LEY_OK)

@@ -2,7 +2,6 @@
 
 #include "error.h"
 #include "for_this_cpu.h"
-#include "ions/bins.h"
 #include "parallel.h"
 
 #include <math.h>
@@ -20,7 +19,6 @@ enum { PART = 4, PARTS = BRICK / PART };
 typedef struct masking {
     host_map *map;
     const ions_spheres *spheres;
-    const bins *atoms;
     atomic_bool has_failed;
 } masking;
 
@@ -35,7 +33,7 @@ static bool find_close(const masking *m, const double low_A[3], const double hig
         from_A[axis] = low_A[axis] - 1.000001 * m->spheres->from_A;
         to_A[axis] = high_A[axis] + 1.000001 * m->spheres->from_A;
     }
-    close->count = bins_in_box(m->atoms, from_A, to_A, close->room, close->which);
+    close->count = bins_in_box(m->spheres->bins, from_A, to_A, close->room, close->which);
     if (close->count <= close->room)
         return true;
     size_t *more = realloc(close->which, 2 * close->count * sizeof *more);
@@ -43,13 +41,14 @@ static bool find_close(const masking *m, const double low_A[3], const double hig
         return false;
     close->which = more;
     close->room = 2 * close->count;
-    close->count = bins_in_box(m->atoms, from_A, to_A, close->room, close->which);
+    close->count = bins_in_box(m->spheres->bins, from_A, to_A, close->room, close->which);
     return true;
 }
 
 static bool is_within(const ions_spheres *s, size_t atom, const double place_A[3])
 {
-    const double dx = place_A[0] - s->x_A[atom], dy = place_A[1] - s->y_A[atom], dz = place_A[2] - s->z_A[atom];
+    double *const *at_A = s->bins->at_A;
+    const double dx = place_A[0] - at_A[0][atom], dy = place_A[1] - at_A[1][atom], dz = place_A[2] - at_A[2][atom];
     return dx * dx + dy * dy + dz * dz <= s->from_A * s->from_A;
 }
 
@@ -58,12 +57,13 @@ static size_t near_part(const ions_spheres *s, const close_atoms *close, const d
                         size_t *near, bool *is_out)
 {
     const double reach2 = s->from_A * s->from_A, surely = 1 - 1e-9;
+    double *const *at_A = s->bins->at_A;
     size_t count = 0;
     for (size_t i = 0; i < close->count; i++) {
-        const double at_A[3] = {s->x_A[close->which[i]], s->y_A[close->which[i]], s->z_A[close->which[i]]};
+        const size_t atom = close->which[i];
         double least2 = 0, most2 = 0;
         for (int axis = 0; axis < 3; axis++) {
-            const double below = low_A[axis] - at_A[axis], above = at_A[axis] - high_A[axis];
+            const double below = low_A[axis] - at_A[axis][atom], above = at_A[axis][atom] - high_A[axis];
             const double least = below > 0 ? below : above > 0 ? above : 0, most = -below > -above ? -below : -above;
             least2 += least * least;
             most2 += most * most;
@@ -71,7 +71,7 @@ static size_t near_part(const ions_spheres *s, const close_atoms *close, const d
         *is_out = most2 <= reach2 * surely;
         if (*is_out)
             return 0;
-        near[count] = close->which[i];
+        near[count] = atom;
         count += least2 * surely <= reach2;
     }
     return count;
@@ -154,17 +154,9 @@ static void leave_out_bricks(void *context, size_t first, size_t last)
 static ley_status mask(ions_map *map, const ions_spheres *spheres, ley_error *error)
 {
     masking m = {.map = (host_map *)map, .spheres = spheres};
-    bins *atoms;
-    if (spheres->n == 0)
-        return LEY_OK;
-    const ley_status status = bins_create(
-        spheres->n, (const double *const[3]){spheres->x_A, spheres->y_A, spheres->z_A}, spheres->from_A, &atoms, error);
-    if (status != LEY_OK)
-        return status;
-    m.atoms = atoms;
-    parallel_ranges((size_t)map->grid->brick_count, leave_out_bricks, &m);
-    bins_destroy(atoms);
-    return atomic_load(&m.has_failed) ? ley_fail_memory(error, spheres->n * sizeof(size_t), "atoms next to nodes")
+    if (spheres->bins->n > 0)
+        parallel_ranges((size_t)map->grid->brick_count, leave_out_bricks, &m);
+    return atomic_load(&m.has_failed) ? ley_fail_memory(error, spheres->bins->n * sizeof(size_t), "atoms next to nodes")
                                       : LEY_OK;
 }
 

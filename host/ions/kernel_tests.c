@@ -9,7 +9,7 @@
 #include <string.h>
 
 /* A grid with bricks that are not whole; an oblique one, whose metric has no zeros. */
-enum { NX = 37, NY = 20, NZ = 35, PLACES = 6, EFFECTS = 5 };
+enum { NX = 37, NY = 20, NZ = 35, PLACES = 6, EFFECTS = 133 };
 
 static const double steps_A[2][3][3] = {{{1, 0, 0}, {0, 1, 0}, {0, 0, 1}},
                                         {{1, 0, 0}, {0.3, 0.9, 0}, {-0.2, 0.25, 1.1}}};
@@ -83,14 +83,23 @@ static const float places[PLACES][4] = {{3.25f, 4.5f, 30.75f}, {-1.5f, 19.25f, 2
 
 static ley_status mask_once(const dev_kernel *kernel, bool is_oblique, ley_error *error)
 {
-    const double radius = 4.30071;
+    const double reach_A = 4.30071;
+    double at_A[3][PLACES], radius = 0;
+    ions_spheres spheres = {.bins = NULL};
     trial t;
     ley_status status = begin(&t, is_oblique, false, error);
+    for (int i = 0; i < 3 * PLACES && status == LEY_OK; i++)
+        at_A[i / PLACES][i % PLACES] = (double)places[i % PLACES][0] * t.grid.grid.step_A[0][i / PLACES] +
+                                       (double)places[i % PLACES][1] * t.grid.grid.step_A[1][i / PLACES] +
+                                       (double)places[i % PLACES][2] * t.grid.grid.step_A[2][i / PLACES];
     if (status == LEY_OK)
         status = device_map_try(kernel, &t.grid, t.bricks, NULL, &t.map, error);
     if (status == LEY_OK)
-        status = device_map_get(t.map)->mask(device_map_get(t.map),
-                                             &(ions_spheres){.n = PLACES, .in_nodes = places, .radius = radius}, error);
+        status = ions_spheres_make(&t.grid, PLACES, (const double *const[3]){at_A[0], at_A[1], at_A[2]}, reach_A,
+                                   &spheres, error);
+    radius = spheres.radius;
+    if (status == LEY_OK)
+        status = device_map_get(t.map)->mask(device_map_get(t.map), &spheres, error);
     for (size_t i = 0; i < t.values && status == LEY_OK; i++)
         for (int k = 0; k < PLACES && !isnan(t.right[i]); k++) {
             double way[3];
@@ -103,6 +112,7 @@ static ley_status mask_once(const dev_kernel *kernel, bool is_oblique, ley_error
         status = device_map_read(t.map, t.bricks, error);
     if (status == LEY_OK)
         status = compare(&t, t.bricks, 0, error);
+    ions_spheres_free(&spheres);
     end(&t);
     return status;
 }
@@ -117,13 +127,13 @@ ley_status ions_test_mask(const dev_kernel *kernel, void *context, ley_error *er
 /* ---- ions_bricks ----------------------------------------------------------------------------- */
 
 /* Within the grid, at its edge, an image beyond it that only leaves out nodes, and an ion that
- * leaves out none, not even its own. No node is as far away as their radii, so that rounding
- * decides nothing. */
+ * leaves out none, not even its own, behind so many that change nothing that kernels have not all of
+ * them at hand at once. No node is as far away as their radii, so that rounding decides nothing. */
 static const ions_effect effects[EFFECTS] = {{{5, 6, 7}, 40, 15.4987f, {0}},
                                              {{20, 10, 20}, -24, 8.5013f, {0}},
                                              {{-3, 19, 34}, 0, 24.5013f, {0}},
                                              {{36, 0, 15}, 8, 0.4987f, {0}},
-                                             {{12, 3, 29}, 16, 0, {0}}};
+                                             [EFFECTS - 1] = {{12, 3, 29}, 16, 0, {0}}};
 
 /* Nodes of each brick that have its least and its largest values, which effects do not change: two
  * each, of which the first one counts, in columns whose order is another one; and a brick whose

@@ -32,7 +32,7 @@ static void brick_group(const dev_info *info, const void *spec, size_t size[3])
 static size_t brick_local_bytes(const dev_info *info, const void *spec)
 {
     (void)info;
-    return ((const ions_bricks_spec *)spec)->width > 1 ? 0 : 5 * LEY_BRICK * LEY_BRICK * sizeof(float);
+    return ((const ions_bricks_spec *)spec)->width > 1 ? 0 : 11 * LEY_BRICK * LEY_BRICK * sizeof(float);
 }
 
 /* Of an atom, and of a list. */

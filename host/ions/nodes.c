@@ -1,7 +1,6 @@
 /* Ions at the nodes of a grid. */
 #include "clock.h"
 #include "error.h"
-#include "ions/bins.h"
 #include "ions/device_map.h"
 #include "ions/host_map.h"
 #include "ions/internal.h"
@@ -21,11 +20,10 @@ typedef struct placing {
     ions_task *t;
     ions_grid grid;
     float *bricks, *table;
-    float (*near)[4]; /* where atoms and their images are, in nodes */
     ions_spheres spheres;
     ions_known *known;
-    bins *near_bins;  /* of the spheres; NULL: not yet */
-    bool is_doubtful; /* each ion is summed at once */
+    bool is_doubtful;   /* each ion is summed at once */
+    ley_engine *engine; /* of the device that is given it; NULL: the host is */
     worker *wanted;
     bool is_left;
     ley_status status;
@@ -108,13 +106,12 @@ static ley_status run_on(placing *p, ions_map *map, ley_error *error)
     ley_ions_report *how = &t->ions->how;
     const double begin_s = ley_clock_s();
     search *s = NULL;
+    bool is_alert = false;
     t->ions->count = 0;
     t->charge_e = how->solute_charge_e;
+    engine_stay_alert(p->engine, true, &is_alert);
     ley_status status = map->mask(map, &p->spheres, error);
     const double masked_s = ley_clock_s();
-    if (status == LEY_OK && p->near_bins == NULL)
-        status = bins_create(p->spheres.n, (const double *const[3]){p->spheres.x_A, p->spheres.y_A, p->spheres.z_A},
-                             p->spheres.from_A, &p->near_bins, error);
     search_options options = {.map = map,
                               .exact = t->exact,
                               .known = p->known,
@@ -123,7 +120,7 @@ static ley_status run_on(placing *p, ions_map *map, ley_error *error)
                               .constant = t->constant,
                               .from_A = t->o.from_solute_A,
                               .margin_A = 2 * (t->o.from_solute_A - p->spheres.radius * p->grid.h_A),
-                              .near = p->near_bins,
+                              .near = p->spheres.bins,
                               .is_deferred = map->before != NULL && !p->is_doubtful,
                               .seed = t->o.seed,
                               .cancel = t->o.cancel};
@@ -135,14 +132,13 @@ static ley_status run_on(placing *p, ions_map *map, ley_error *error)
         how->volume_A3 = free_volume(p, search_has_done(s)->free_nodes);
         status = ions_count(t, how->volume_A3, error);
     }
-    parallel_stay_alert(true);
     if (status == LEY_OK)
         status = place_all(p, s, error);
-    parallel_stay_alert(false);
     if (status == LEY_OK && !p->is_doubtful) {
         note_counts(p, map, s);
         status = search_check(s, error);
     }
+    engine_stay_alert(p->engine, false, &is_alert);
     search_end(s);
     how->mask_s += masked_s - begin_s; /* of all maps that are tried */
     how->placing_s += ley_clock_s() - masked_s;
@@ -203,6 +199,7 @@ static bool try_devices(placing *p, ley_engine *engine, ley_status *status, ley_
 {
     static const engine_task task = {.run = run_on_device, .left = leave};
     for (size_t i = 0; engine != NULL && i < engine->worker_count && !p->is_left; i++) {
+        p->engine = engine;
         p->wanted = &engine->workers[i];
         if (!is_wanted(p->t, p->wanted) || worker_device(p->wanted) == NULL)
             continue;
@@ -266,40 +263,11 @@ static ley_status check_memory(const placing *p, ley_error *error)
 
 /* ---- What there is to search ----------------------------------------------------------------- */
 
-static void put_in_nodes(void *context, size_t first, size_t last)
-{
-    const placing *p = context;
-    const ions_spheres *s = &p->spheres;
-    for (size_t i = first; i < last; i++) {
-        double at[3];
-        ions_grid_in_nodes(&p->grid, (const double[3]){s->x_A[i], s->y_A[i], s->z_A[i]}, at);
-        for (int axis = 0; axis < 3; axis++)
-            p->near[i][axis] = (float)at[axis];
-        p->near[i][3] = 0;
-    }
-}
-
-static ley_status make_spheres(placing *p, ley_error *error)
-{
-    ions_spheres *s = &p->spheres;
-    double longest = 0;
-    s->n = exact_near(p->t->exact, &s->x_A, &s->y_A, &s->z_A);
-    s->from_A = p->t->o.from_solute_A;
-    p->near = malloc((s->n + 1) * sizeof *p->near);
-    if (p->near == NULL)
-        return ley_fail_memory(error, s->n * sizeof *p->near, "the atoms in nodes");
-    parallel_ranges(s->n, put_in_nodes, p);
-    s->in_nodes = (const float(*)[4])p->near;
-    for (int axis = 0; axis < 3; axis++)
-        longest = fmax(longest, (double)p->grid.n[axis]);
-    s->radius = s->from_A / p->grid.h_A - (2e-4 + 4e-7 * longest);
-    return LEY_OK;
-}
-
 static ley_status make_exact(placing *p, ley_error *error)
 {
     ions_task *t = p->t;
     double low_A[3], high_A[3];
+    const double *near_A[3];
     const int64_t *n = p->grid.n;
     ions_grid_box(&p->grid, (const int64_t[3]){0, 0, 0}, (const int64_t[3]){n[0] - 1, n[1] - 1, n[2] - 1}, low_A,
                   high_A);
@@ -312,7 +280,10 @@ static ley_status make_exact(placing *p, ley_error *error)
                                    .is_square = t->o.distance_dielectric,
                                    .points = 1000};
     ley_status status = exact_create(&options, &t->exact, error);
-    return status == LEY_OK ? make_spheres(p, error) : status;
+    if (status != LEY_OK)
+        return status;
+    const size_t near = exact_near(t->exact, &near_A[0], &near_A[1], &near_A[2]);
+    return ions_spheres_make(&p->grid, near, near_A, t->o.from_solute_A, &p->spheres, error);
 }
 
 static ley_status make_map(ions_task *t, const ley_grid *grid, const ley_atoms *atoms, ley_map **map, ley_error *error)
@@ -382,7 +353,10 @@ static ley_status place_on_host(placing *p, ley_error *error)
         memcpy(own, p->bricks, bytes);
     }
     host_map_make(&p->grid, own, p->table, &map);
+    p->engine = NULL;
+    parallel_stay_alert(true);
     const ley_status status = run_on(p, &map.map, error);
+    parallel_stay_alert(false);
     if (own != p->bricks)
         free(own);
     return status;
@@ -395,15 +369,14 @@ static void end(placing *p)
     if (p->is_left) {
         dev_keep(p->bricks);
         dev_keep(p->table);
-        dev_keep(p->near);
-        dev_keep(p->near_bins);
+        dev_keep(p->spheres.in_nodes);
+        dev_keep(p->spheres.bins);
         dev_keep(p);
         return;
     }
     free(p->bricks);
     free(p->table);
-    free(p->near);
-    bins_destroy(p->near_bins);
+    ions_spheres_free(&p->spheres);
     free(p);
 }
 

@@ -72,7 +72,7 @@ struct search {
     int32_t *ends; /* [version]: effects up to it */
     int32_t version, version_room;
     placed *ions;
-    size_t ion_count, ion_room;
+    size_t ion_count, ion_room, looked_at; /* looked_at: ions that are summed, or were not open, by sum_next() */
 
     /* For one update or list. */
     ions_work *work;
@@ -96,6 +96,7 @@ void search_end(search *s)
 {
     if (s == NULL)
         return;
+    s->o.map->meanwhile = NULL;
     bounds_free(&s->bounds);
     free(s->records);
     free(s->versions);
@@ -113,7 +114,6 @@ void search_end(search *s)
 static bool make_room(search *s)
 {
     const size_t n = (size_t)s->g->brick_count;
-    const bool has_bounds = bounds_create(s->g, &s->bounds);
     s->records = calloc(n, sizeof *s->records);
     s->versions = calloc(n, sizeof *s->versions);
     s->fresh = calloc(n, sizeof *s->fresh);
@@ -127,9 +127,8 @@ static bool make_room(search *s)
     s->news = calloc(n, sizeof *s->news);
     s->chosen = calloc(n, sizeof *s->chosen);
     s->found = calloc(s->most_found > BRICK_NODES ? s->most_found : BRICK_NODES, sizeof *s->found);
-    return has_bounds && s->records != NULL && s->versions != NULL && s->fresh != NULL && s->ends != NULL &&
-           s->effects != NULL && s->ions != NULL && s->work != NULL && s->news != NULL && s->chosen != NULL &&
-           s->found != NULL;
+    return s->records != NULL && s->versions != NULL && s->fresh != NULL && s->ends != NULL && s->effects != NULL &&
+           s->ions != NULL && s->work != NULL && s->news != NULL && s->chosen != NULL && s->found != NULL;
 }
 
 /* ---- Bricks up to date ----------------------------------------------------------------------- */
@@ -154,7 +153,8 @@ static ley_status update(search *s, size_t count, ley_error *error)
         if (s->versions[b] != s->version)
             s->fresh[s->fresh_count++] = b;
         s->records[b] = s->news[i];
-        bounds_set(&s->bounds, b, s->news[i].least, s->news[i].most);
+        if (s->bounds.g != NULL)
+            bounds_set(&s->bounds, b, s->news[i].least, s->news[i].most);
         s->versions[b] = s->version;
     }
     s->done.searched += (int64_t)count;
@@ -404,6 +404,17 @@ static candidate candidate_of(const search *s, int64_t brick, int local, float f
     return c;
 }
 
+/* While a device is at an update: the next ion that is to be summed at the end. What fails now will
+ * fail then. */
+static void sum_next(void *context)
+{
+    search *s = context;
+    while (s->looked_at < s->ion_count && !s->ions[s->looked_at].is_open)
+        s->looked_at++;
+    if (s->looked_at < s->ion_count)
+        sum_solute(s, &s->ions[s->looked_at++].at, 1, NULL);
+}
+
 /* ---- What the map is off by ------------------------------------------------------------------ */
 
 /* The least values of the bricks with the least ones, and so for the largest, are recomputed. */
@@ -432,6 +443,33 @@ static ley_status find_delta(search *s, ley_error *error)
     return status;
 }
 
+/* Looks at all bricks; those that have nodes have bounds from then on. */
+static ley_status look_at_all(search *s, ley_error *error)
+{
+    const size_t n = (size_t)s->g->brick_count;
+    size_t count = 0;
+    for (size_t b = 0; b < n; b++) {
+        s->chosen[b] = (int32_t)b;
+        s->versions[b] = -1;
+    }
+    const ley_status status = update(s, n, error);
+    for (size_t b = 0; b < n && status == LEY_OK; b++) {
+        s->done.free_nodes += (int64_t)s->records[b].count;
+        if (s->records[b].count > 0)
+            s->chosen[count++] = (int32_t)b;
+    }
+    s->done.searched = 0;
+    if (status != LEY_OK)
+        return status;
+    if (!bounds_create(s->g, count, s->chosen, &s->bounds))
+        return ley_fail_memory(error, 60 * count, "the search");
+    for (size_t i = 0; i < count; i++) {
+        const ions_record *r = &s->records[s->chosen[i]];
+        bounds_set(&s->bounds, s->chosen[i], r->least, r->most);
+    }
+    return LEY_OK;
+}
+
 ley_status search_begin(const search_options *o, search **made, ley_error *error)
 {
     search *s = calloc(1, sizeof *s);
@@ -439,19 +477,13 @@ ley_status search_begin(const search_options *o, search **made, ley_error *error
     if (s == NULL)
         return ley_fail_memory(error, sizeof *s, "the search");
     s->o = *o;
+    s->o.map->meanwhile = sum_next;
+    s->o.map->context = s;
     s->g = o->map->grid;
     s->most_found = (size_t)fmin(fmax(places, LEAST_PLACES), MOST_PLACES);
     ley_status status = make_room(s) ? LEY_OK : ley_fail_memory(error, 200 * (size_t)s->g->brick_count, "the search");
-    if (status == LEY_OK) {
-        for (int64_t b = 0; b < s->g->brick_count; b++) {
-            s->chosen[b] = (int32_t)b;
-            s->versions[b] = -1;
-        }
-        status = update(s, (size_t)s->g->brick_count, error);
-    }
-    for (int64_t b = 0; b < s->g->brick_count && status == LEY_OK; b++)
-        s->done.free_nodes += (int64_t)s->records[b].count;
-    s->done.searched = 0;
+    if (status == LEY_OK)
+        status = look_at_all(s, error);
     if (status == LEY_OK)
         status = find_delta(s, error);
     if (status == LEY_OK)
@@ -808,12 +840,14 @@ typedef struct close_atoms {
 
 static ley_status find_close(const search *s, int64_t b, close_atoms *close, ley_error *error)
 {
-    const double *at[3];
+    int64_t first[3];
     double low[3], high[3];
-    exact_near(s->o.exact, &at[0], &at[1], &at[2]);
+    ions_grid_corner(s->g, b, first);
+    ions_grid_box(s->g, first, (const int64_t[3]){first[0] + BRICK - 1, first[1] + BRICK - 1, first[2] + BRICK - 1},
+                  low, high);
     for (int axis = 0; axis < 3; axis++) {
-        low[axis] = (double)s->bounds.low[axis][b] - s->o.from_A - 0.01;
-        high[axis] = (double)s->bounds.high[axis][b] + s->o.from_A + 0.01;
+        low[axis] -= s->o.from_A + 0.01;
+        high[axis] += s->o.from_A + 0.01;
     }
     const size_t n = bins_in_box(s->o.near, low, high, 0, NULL);
     size_t *which = malloc((n + 1) * sizeof *which);
@@ -825,7 +859,7 @@ static ley_status find_close(const search *s, int64_t b, close_atoms *close, ley
     bins_in_box(s->o.near, low, high, n, which);
     for (size_t i = 0; i < n; i++)
         for (int axis = 0; axis < 3; axis++)
-            close->at[i][axis] = at[axis][which[i]];
+            close->at[i][axis] = s->o.near->at_A[axis][which[i]];
     free(which);
     return LEY_OK;
 }
@@ -854,34 +888,56 @@ static bool should_be_left_out(const search *s, const close_atoms *close, const 
     return is_out;
 }
 
+/* A brick's nodes: their values, and whether each is as it should be. */
+typedef struct checking {
+    const search *s;
+    int64_t brick;
+    const close_atoms *close;
+    float values[BRICK_NODES];
+    bool is_wrong[BRICK_NODES];
+} checking;
+
+static ley_status check_node(const checking *k, int local, ley_error *error)
+{
+    const search *s = k->s;
+    const float value = k->values[local];
+    const candidate c = candidate_of(s, k->brick, local, value);
+    int64_t at[3];
+    ions_grid_corner(s->g, k->brick, at);
+    at[0] += local % BRICK;
+    at[1] += local / BRICK % BRICK;
+    at[2] += local / (BRICK * BRICK);
+    const bool is_beyond = at[0] >= s->g->n[0] || at[1] >= s->g->n[1] || at[2] >= s->g->n[2];
+    bool is_open = false;
+    const bool is_out = is_beyond || should_be_left_out(s, k->close, &c, &is_open);
+    if (!is_open && is_out != isnan(value))
+        return ley_fail(error, LEY_ERROR_WRONG_RESULT, "node (%lld, %lld, %lld) is %s", (long long)at[0],
+                        (long long)at[1], (long long)at[2],
+                        is_out ? "to be left out, and is not" : "left out, and should not be");
+    return isnan(value) ? LEY_OK : check_found(s, &c, error);
+}
+
+/* Of some rows, among those that are checked. */
+static void check_rows(void *context, size_t first, size_t last)
+{
+    checking *k = context;
+    for (size_t row = first; row < last; row++)
+        for (int i = 0; i < BRICK && ((int64_t)row + k->brick) % CHECKED_ROWS == 0; i++)
+            k->is_wrong[row * BRICK + (size_t)i] = check_node(k, (int)row * BRICK + i, NULL) != LEY_OK;
+}
+
 static ley_status check_nodes(search *s, int64_t b, size_t total, const close_atoms *close, ley_error *error)
 {
-    static const float absent = NAN;
-    float values[BRICK_NODES];
-    int64_t first[3];
-    ions_grid_corner(s->g, b, first);
+    checking k = {.s = s, .brick = b, .close = close};
     for (int i = 0; i < BRICK_NODES; i++)
-        values[i] = absent;
+        k.values[i] = NAN;
     for (size_t i = 0; i < total && i < BRICK_NODES; i++)
         if (s->found[i].brick == b && s->found[i].local >= 0 && s->found[i].local < BRICK_NODES)
-            values[s->found[i].local] = s->found[i].value;
-    for (int local = 0; local < BRICK_NODES; local++) {
-        if ((local / BRICK + b) % CHECKED_ROWS != 0)
-            continue;
-        const candidate c = candidate_of(s, b, local, values[local]);
-        const int64_t at[3] = {first[0] + local % BRICK, first[1] + local / BRICK % BRICK,
-                               first[2] + local / (BRICK * BRICK)};
-        const bool is_beyond = at[0] >= s->g->n[0] || at[1] >= s->g->n[1] || at[2] >= s->g->n[2];
-        bool is_open = false;
-        const bool is_out = is_beyond || should_be_left_out(s, close, &c, &is_open);
-        if (!is_open && is_out != isnan(values[local]))
-            return ley_fail(error, LEY_ERROR_WRONG_RESULT, "node (%lld, %lld, %lld) is %s", (long long)at[0],
-                            (long long)at[1], (long long)at[2],
-                            is_out ? "to be left out, and is not" : "left out, and should not be");
-        const ley_status status = isnan(values[local]) ? LEY_OK : check_found(s, &c, error);
-        if (status != LEY_OK)
-            return status;
-    }
+            k.values[s->found[i].local] = s->found[i].value;
+    parallel_ranges(BRICK * BRICK, check_rows, &k);
+    for (int i = 0; i < BRICK_NODES; i++)
+        if (k.is_wrong[i])
+            return check_node(&k, i, error);
     return LEY_OK;
 }
 
