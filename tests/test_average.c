@@ -401,6 +401,12 @@ static maps maps_of(ley_average *a, bool deviation)
     return m;
 }
 
+static void destroy_maps(const maps *m)
+{
+    for (int q = 0; q < LEY_AVERAGE_COUNT; q++)
+        ley_map_destroy(m->map[q]);
+}
+
 static void assert_same(const maps *a, maps b)
 {
     for (int q = 0; q < LEY_AVERAGE_COUNT; q++) {
@@ -464,65 +470,73 @@ static void runs_make_the_same_bytes(void **state)
                 ley_average_destroy(a);
         }
         assert_same(&right, maps_of(a, o.deviation));
-        for (int q = 0; q < LEY_AVERAGE_COUNT; q++)
-            ley_map_destroy(right.map[q]);
+        destroy_maps(&right);
         free(w);
     }
     free(path);
 }
 
-/* Point charges by two plans in turn, as on cards, whatever comes in between: the same bytes as by
- * one. The cell changes once on the way, after which both have prepared anew. */
+/* Point charges by one plan, or by two in turn, as on cards; so many frames at once. */
+static maps bare_maps(walk *w, const ley_average_options *o, bool in_turn, int at_once)
+{
+    ley_error error = {0};
+    ley_average_totals totals;
+    ley_average *a = average_of(w, o);
+    a->on_cards = in_turn;
+    add(a, w, 0, w->frames, at_once);
+    assert_ok(ley_average_finish(a, &totals, &error));
+    print_message("%d of %d frames by a second plan, %d checked: %.2g\n", (int)a->in_turn, w->frames,
+                  (int)totals.checked_frames, totals.relative_rms);
+    assert_true(in_turn ? a->in_turn >= w->frames / 4 : a->in_turn == 0);
+    assert_int_equal(totals.frames, w->frames);
+    assert_true(totals.checked_frames > 0 && totals.relative_rms < 1e-4);
+    return maps_of(a, true);
+}
+
+/* The same with all that may come in between: what is cancelled, maps and a checkpoint, from which
+ * it goes on. */
+static maps interrupted_bare_maps(walk *w, const ley_average_options *o, bool in_turn)
+{
+    ley_error error = {0};
+    char *path = path_of("bare.checkpoint");
+    ley_average *a = average_of(w, o);
+    a->on_cards = in_turn;
+    add(a, w, 0, 12, 1); /* the second plan is at the twelfth */
+    ley_average_cancel(a);
+    assert_error(ley_average_add(a, 5, frame_of(w, 12), w->cell_A[12], &error), LEY_CANCELLED, "cancelled");
+    add(a, w, 12, 16, 1);
+    ley_map_destroy(map_of(a, LEY_AVERAGE_MEAN));
+    assert_ok(ley_average_save(a, path, &error));
+    assert_true((a->in_turn > 0) == in_turn);
+    ley_average_destroy(a);
+    a = average_of(w, o);
+    a->on_cards = in_turn;
+    assert_ok(ley_average_load(a, path, &error));
+    add(a, w, 16, w->frames, 2);
+    free(path);
+    return maps_of(a, true);
+}
+
+/* The cell changes once on the way, after which both plans have prepared anew. */
 static void two_plans_make_the_same_bytes(void **state)
 {
     (void)state;
-    enum { OTHER = 20 };
-    ley_error error = {0};
-    char *path = path_of("bare.checkpoint");
-    walk *w = walk_make(60, LONG, 0, 9);
+    walk *w = walk_make(60, 64, 0, 9);
     ley_average_options o = options_of(0);
-    ley_average_totals totals;
     o.deviation = true;
     o.block_frames = 10;
-    for (int i = 0; i < 60; i++)
+    for (int i = 0; i < w->atoms; i++)
         w->charge_e[i] = i % 2 == 0 ? 0.7 : -0.7;
-    for (int f = OTHER; f < LONG; f++)
-        for (int k = 0; k < 9; k++)
-            w->cell_A[f][k] *= 1.01;
-    ley_average *a = average_of(w, &o);
-    a->on_cards = false;
-    add(a, w, 0, LONG, 7);
-    assert_int_equal(a->in_turn, 0);
-    const maps right = maps_of(a, true);
-    for (int at_once = 1; at_once <= LONG; at_once += 26) {
-        a = average_of(w, &o);
-        a->on_cards = true;
-        add(a, w, 0, LONG, at_once);
-        assert_ok(ley_average_finish(a, &totals, &error));
-        print_message("%d of %d frames by a second plan, %d checked: %.2g\n", (int)a->in_turn, LONG,
-                      (int)totals.checked_frames, totals.relative_rms);
-        assert_true(a->in_turn >= 12 && totals.checked_frames > 0 && totals.relative_rms < 1e-4);
-        assert_same(&right, maps_of(a, true));
-    }
-    a = average_of(w, &o);
-    a->on_cards = true;
-    add(a, w, 0, 8, 1); /* the eighth is the second plan's */
-    ley_average_cancel(a);
-    assert_error(ley_average_add(a, 5, frame_of(w, 8), w->cell_A[8], &error), LEY_CANCELLED, "cancelled");
-    add(a, w, 8, 12, 1);
-    ley_map_destroy(map_of(a, LEY_AVERAGE_MEAN));
-    assert_ok(ley_average_save(a, path, &error));
-    assert_true(a->in_turn >= 2);
-    ley_average_destroy(a);
-    a = average_of(w, &o);
-    a->on_cards = true;
-    assert_ok(ley_average_load(a, path, &error));
-    add(a, w, 12, LONG, 2);
-    assert_true(a->in_turn > 0);
-    assert_same(&right, maps_of(a, true));
-    for (int q = 0; q < LEY_AVERAGE_COUNT; q++)
-        ley_map_destroy(right.map[q]);
-    free(path);
+    for (int k = 0; k < 9 * 34; k++)
+        w->cell_A[30 + k / 9][k % 9] *= 1.01;
+    const maps unused = bare_maps(w, &o, false, 64); /* kernels that are built already are chosen sooner */
+    const maps right = bare_maps(w, &o, false, 64), resumed = interrupted_bare_maps(w, &o, false);
+    assert_same(&right, bare_maps(w, &o, true, 1));
+    assert_same(&right, bare_maps(w, &o, true, 64));
+    assert_same(&resumed, interrupted_bare_maps(w, &o, true));
+    destroy_maps(&unused);
+    destroy_maps(&right);
+    destroy_maps(&resumed);
     free(w);
 }
 
@@ -552,8 +566,7 @@ static void averages_share_an_engine(void **state)
         for (int i = 0; i < BOTH; i++)
             assert_same(&right, maps_of(a[i], true));
     }
-    for (int q = 0; q < LEY_AVERAGE_COUNT; q++)
-        ley_map_destroy(right.map[q]);
+    destroy_maps(&right);
     ley_atoms_destroy(atoms);
     free(w);
 }
@@ -997,7 +1010,7 @@ int main(void)
     return RUN_GROUP(SUPPORT_GROUP(.name = "averages", .opened = &engine), means_are_those_of_the_formula,
                      sums_keep_their_digits, an_engine_is_used_again, floats_are_added_as_integers,
                      deviations_are_those_of_the_formula, bare_charges_have_whole_potentials,
-                     profiles_are_plane_means_and_integrals, runs_make_the_same_bytes, two_plans_make_the_same_bytes,
+                     profiles_are_plane_means_and_integrals, two_plans_make_the_same_bytes, runs_make_the_same_bytes,
                      averages_share_an_engine, checkpoints_of_others_are_refused, bad_frames_are_named_and_left_out,
                      options_out_of_range_are_refused, cancelled_additions_keep_what_was_added, no_memory_is_told,
                      sums_that_fail_are_what_they_were, blocks_are_in_order, pmepot_is_reproduced,

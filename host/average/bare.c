@@ -20,7 +20,7 @@
 
 /* Frames that the first plan must have done by what it keeps before a second one is made; so many
  * times more each time that this was in vain. */
-enum { LEAST_KEPT = 4, MORE_KEPT = 4 };
+enum { LEAST_KEPT = 8, MORE_KEPT = 2 };
 
 typedef struct lane {
     ley_plan *plan;
