@@ -43,7 +43,8 @@ struct bare_frames {
     int64_t frame;
     float *position_A;
     int64_t kept, wanted;  /* frames that the first plan has done by what it keeps; that it must have done */
-    ley_plan_totals ended; /* of second plans */
+    int64_t in_turn;       /* frames that second plans have made */
+    ley_plan_totals ended; /* of those plans */
 };
 
 static void end_lane(lane *l)
@@ -68,6 +69,12 @@ void bare_destroy(ley_average *a)
     free(b->position_A);
     free(b);
     a->bare = NULL;
+}
+
+bare_counts bare_count(const ley_average *a)
+{
+    const bare_frames *b = a->bare;
+    return b != NULL ? (bare_counts){b->in_turn, plan_prepared(b->lane[0].plan)} : (bare_counts){0, 0};
 }
 
 void bare_cancel(ley_average *a)
@@ -330,7 +337,7 @@ static ley_status settle(ley_average *a, ley_error *error)
         status = judge(b, &b->lane[1], b->frame, &is_good, error);
     if (status == LEY_OK && is_good) {
         status = deal(a, &b->lane[1], b->frame, error);
-        a->in_turn++;
+        b->in_turn++;
     } else if (status == LEY_OK) {
         set_turn(a, TURN_FAILED);
         plan_begin_anew(b->lane[0].plan, b->frame + 1);

@@ -18,6 +18,12 @@ ley_status bare_settle(ley_average *a, ley_error *error);
 /* Waits for verifications: what they found. */
 ley_status bare_finish(ley_average *a, ley_average_totals *totals, ley_error *error);
 
+/* How many frames a second plan has made, and how many were prepared anew. */
+typedef struct bare_counts {
+    int64_t in_turn, prepared;
+} bare_counts;
+bare_counts bare_count(const ley_average *a);
+
 /* Async-signal-safe. */
 void bare_cancel(ley_average *a);
 

@@ -99,7 +99,6 @@ struct ley_average {
     bool cells_change;
     cell_sample sample;
     bare_frames *bare; /* where there is no Gaussian */
-    int64_t in_turn;   /* frames that its second plan has made */
     profile_values profile;
     chunk *filling; /* not full; NULL: there is none */
     int structured; /* so many of its frames have their structure factors */
