@@ -1,5 +1,5 @@
-/* What averages do on cards alone: their meshes are others than those of processors, and point charges
- * are done by two plans in turn. Any device makes believe that it is a card. */
+/* What averages do on cards alone: their meshes are others than those of processors, and point
+ * charges are done by two plans in turn. Any device makes believe that it is a card. */
 #include "some_averages.h"
 #include "support.h"
 
@@ -139,8 +139,8 @@ static walk *pairs_walk(int close_from)
     return w;
 }
 
-/* What is prepared anew on the way, for another cell or weaker values, whichever plan had the frame,
- * is so for both. */
+/* What is prepared anew on the way, for another cell or weaker values, is so for both, whichever
+ * plan had the frame. */
 static void two_plans_make_the_same_bytes(void **state)
 {
     (void)state;

@@ -574,8 +574,8 @@ static void test_sampling(void **state)
     ley_atoms_destroy(atoms);
 }
 
-/* Atoms that move, given in doubles or in floats: where they are, their bounds and the first one that
- * is nowhere are those of each atom by itself; among them atoms without a charge. */
+/* Atoms that move, given in doubles or in floats: where they are, their bounds and the first one
+ * that is nowhere are those of each atom by itself; among them atoms without a charge. */
 static void test_moves(void **state)
 {
     enum { MOST = 9001 };

@@ -1,8 +1,8 @@
-/* The caller's thread makes potentials; one beside it adds those of the frames before. On cards, whose
- * plans leave the device idle half of the time, as they work on the host and on the device in turn,
- * a second plan makes every other frame on a thread of its own: one that has prepared the same, so
- * that it makes no difference which of them does a frame. What is prepared, as for another cell, is
- * so by the first plan alone, and the second one follows it as soon as cells stay what they are. */
+/* The caller's thread makes potentials; one beside it adds those of the frames before. A plan works
+ * on the host and on the device in turn, and each of them is idle half of the time: on cards a second
+ * plan makes every other frame on a thread of its own. It has prepared the same, so that it makes no
+ * difference which of them does a frame. What is prepared anew, as for another cell, is so by the
+ * first plan alone, and the second one follows it as soon as cells stay what they are. */
 #include "average/bare.h"
 
 #include "average/sums.h"
@@ -10,7 +10,7 @@
 #include "log.h"
 #include "memory.h"
 #include "parallel.h"
-#include "plan/kept_run.h"
+#include "plan/plan.h"
 #include "target/map.h"
 
 #include <math.h>

@@ -8,8 +8,8 @@
 #define BARE_MOST_PHI 16384
 
 /* Makes the frame's potential and adds it to the sums, perhaps beside the next one. The first one
- * makes the plan. Errors: those of ley_plan_run() and ley_plan_create(), for a frame before as well:
- * this one does not count then, and that one will be done again. */
+ * makes the plan. Errors: those of ley_plan_run() and ley_plan_create(), for the frame before as
+ * well: this one does not count then, and that one will be done again. */
 ley_status bare_add(ley_average *a, const float *position_A, const double cell_A[9], ley_error *error);
 
 /* Makes sure that all frames are on their way into the sums. Errors: as bare_add(). */

@@ -84,10 +84,9 @@ static double row_cost(double bytes)
     return bytes < 3e6 ? 3 : bytes < 12e6 ? 12 : bytes < 48e6 ? 38 : 100;
 }
 
-/* The same of cards: of an atomic addition of 64 bits, 1 / (1.75e11 / s) on an H100 as long as the
- * mesh is in its cache, and four times as much in its memory; of a node that comes to the host, which
- * adds it and in the end transforms it in doubles, as a share of a thousand frames; of one that the
- * card transforms. */
+/* The same of cards, in atomic additions of 64 bits to a mesh in the cache, of which an H100 makes
+ * 1.75e11 a second: of one in memory; of a node that comes to the host, which adds it, and in the
+ * end transforms it in doubles, as a share of a thousand frames; of one that the card transforms. */
 static const double cached_bytes = 40e6, memory_cost = 4, host_cost = 60, card_transform_cost = 10;
 
 static double cost_by_cards(const average_mesh *m, const mesh_wish *wish)

@@ -1,12 +1,12 @@
 /* What is computed again and again: a job that keeps what it has prepared, and that takes the place
  * of one that does not suit any more. */
+#include "plan/plan.h"
 #include "core/options.h"
 #include "error.h"
 #include "log.h"
 #include "numerics/cell.h"
 #include "plan/chosen_job.h"
 #include "plan/job_run.h"
-#include "plan/kept_run.h"
 #include "source/atoms.h"
 #include "target/map.h"
 #include "target/target.h"

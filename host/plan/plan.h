@@ -1,7 +1,7 @@
 /* Runs of plans in steps, for averages, two of whose plans take frames in turn on one engine: what
  * both have prepared is the same, and so are the values, whichever makes them. */
-#ifndef LEY_PLAN_KEPT_RUN_H
-#define LEY_PLAN_KEPT_RUN_H
+#ifndef LEY_PLAN_PLAN_H
+#define LEY_PLAN_PLAN_H
 
 #include "leyden.h"
 
