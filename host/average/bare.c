@@ -1,7 +1,7 @@
 /* The caller's thread makes potentials; one beside it adds those of the frames before. A plan works
- * on the host and on the device in turn, and each of them is idle half of the time: on cards a second
- * plan makes every other frame on a thread of its own. It has prepared the same, so that it makes no
- * difference which of them does a frame. What is prepared anew, as for another cell, is so by the
+ * on the host and on the device in turn, each of which is idle half of the time: on cards a second
+ * plan makes every other frame on a thread of its own. It has prepared the same, so that it does
+ * not matter which of them has a frame. What is prepared anew, as for another cell, is so by the
  * first plan alone, and the second one follows it as soon as cells stay what they are. */
 #include "average/bare.h"
 

@@ -86,7 +86,8 @@ static double row_cost(double bytes)
 
 /* The same of cards, in atomic additions of 64 bits to a mesh in the cache, of which an H100 makes
  * 1.75e11 a second: of one in memory; of a node that comes to the host, which adds it, and in the
- * end transforms it in doubles, as a share of a thousand frames; of one that the card transforms. */
+ * end transforms it in doubles, as a share of a thousand frames; of a node that the card
+ * transforms. */
 static const double cached_bytes = 40e6, memory_cost = 4, host_cost = 60, card_transform_cost = 10;
 
 static double cost_by_cards(const average_mesh *m, const mesh_wish *wish)
