@@ -135,7 +135,7 @@ $(BUILD)/host/law/long_range_block.o: own_flags := -O3 -fno-math-errno -fno-trap
 # Sums over charges and waves, written as vectors; square roots set no errno.
 $(BUILD)/host/series/%.o: own_flags := -O3 -fno-math-errno -fno-trapping-math -ffp-contract=fast
 # Rows of sums as integers, and copies of positions.
-$(BUILD)/host/average/density.o $(BUILD)/host/average/bare.o: own_flags := -O3 -fno-trapping-math
+$(BUILD)/host/average/density.o $(BUILD)/host/source/atoms.o: own_flags := -O3 -fno-trapping-math
 # Rows of nodes, of which some are not-a-numbers, and bounds of bricks.
 $(BUILD)/host/ions/host_map.o $(BUILD)/host/ions/search.o $(BUILD)/host/ions/bounds.o:\
     own_flags := -O3 -fno-math-errno -fno-trapping-math

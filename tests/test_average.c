@@ -1,6 +1,6 @@
 /* Averages over frames: held against the formula of leyden_average.h, summed over waves in plain
  * double precision. */
-#include "some_frames.h"
+#include "some_averages.h"
 #include "support.h"
 
 #include "average/density.h"
@@ -20,37 +20,9 @@
 static ley_engine *engine;
 __extension__ typedef __int128 wide;
 
-static ley_average_options options_of(double sigma_A)
-{
-    ley_average_options o;
-    ley_average_options_default(&o);
-    o.smooth_A = sigma_A;
-    o.units = LEY_UNITS_VOLT;
-    return o;
-}
-
-static ley_average *average_of(const walk *w, const ley_average_options *o)
-{
-    ley_error error = {0};
-    ley_average *a = NULL;
-    double zero[MOST_ATOMS][3] = {{0}};
-    ley_atoms *atoms = support_make_atoms((size_t)w->atoms, &zero[0][0], w->charge_e, NULL);
-    assert_ok(ley_average_create(engine, atoms, o, &a, &error));
-    ley_atoms_destroy(atoms);
-    return a;
-}
-
-static ley_map *map_of(ley_average *a, ley_average_quantity quantity)
-{
-    ley_error error = {0};
-    ley_map *map = NULL;
-    assert_ok(ley_average_map(a, quantity, &map, &error));
-    return map;
-}
-
 /* ---- Means ----------------------------------------------------------------------------------- */
 
-static void check_mean(double sigma_A, double tolerance, const int64_t n[3], double wobble)
+static void check_mean(double sigma_A, double tolerance, const int64_t n[3], double wobble, bool by_cards)
 {
     ley_error error = {0};
     walk *w = walk_make(120, 5, wobble, 7);
@@ -59,10 +31,11 @@ static void check_mean(double sigma_A, double tolerance, const int64_t n[3], dou
     memcpy(o.n, n, sizeof o.n);
     o.origin[0] = 0.25;
     o.origin[2] = -1.37;
-    ley_average *a = average_of(w, &o);
+    ley_average *a = average_of(engine, w, &o);
     ley_average_totals totals;
     sample s;
     double mean_cell_A[9] = {0};
+    a->problem.by_cards = by_cards;
     assert_ok(ley_average_add(a, 2, frame_of(w, 0), w->cell_A[0], &error));
     assert_ok(ley_average_add(a, 3, frame_of(w, 2), w->cell_A[2], &error));
     ley_map *map = map_of(a, LEY_AVERAGE_MEAN);
@@ -97,10 +70,12 @@ static void check_mean(double sigma_A, double tolerance, const int64_t n[3], dou
 static void means_are_those_of_the_formula(void **state)
 {
     (void)state;
-    check_mean(2.83, 1e-4, (const int64_t[3]){0, 0, 0}, 0);
-    check_mean(2.83, 1e-2, (const int64_t[3]){40, 7, 11}, 0);
-    check_mean(1.5, 1e-6, (const int64_t[3]){12, 64, 5}, 0);
-    check_mean(2, 1e-4, (const int64_t[3]){0, 0, 0}, 0.5);
+    for (int by_cards = 0; by_cards < 2; by_cards++) {
+        check_mean(2.83, 1e-4, (const int64_t[3]){0, 0, 0}, 0, by_cards);
+        check_mean(2.83, 1e-2, (const int64_t[3]){40, 7, 11}, 0, by_cards);
+        check_mean(1.5, 1e-6, (const int64_t[3]){12, 64, 5}, 0, by_cards);
+        check_mean(2, 1e-4, (const int64_t[3]){0, 0, 0}, 0.5, by_cards);
+    }
 }
 
 /* Sums of 128 bits, of either sign: to a double's last digit, small ones as well. */
@@ -142,7 +117,7 @@ static void deviations_are_those_of_the_formula(void **state)
         o.block_frames = BLOCK;
         o.origin[1] = 0.3;
         memcpy(o.n, n[which], sizeof o.n);
-        ley_average *a = average_of(w, &o);
+        ley_average *a = average_of(engine, w, &o);
         ley_average_totals totals;
         sample own, mean, deviation, by_blocks;
         double value[FRAMES][POINTS] = {{0}};
@@ -214,7 +189,7 @@ static void bare_charges_have_whole_potentials(void **state)
     ley_average_options o = options_of(0);
     o.deviation = true;
     o.origin[2] = 0.2;
-    ley_average *a = average_of(w, &o);
+    ley_average *a = average_of(engine, w, &o);
     ley_average_totals totals;
     ley_profile profile;
     sample own, mean, deviation;
@@ -331,7 +306,7 @@ static void profiles_are_plane_means_and_integrals(void **state)
     o.n[0] = o.n[1] = o.n[2] = 200;
     o.origin[1] = 0.4;
     o.block_frames = 2;
-    ley_average *a = average_of(w, &o);
+    ley_average *a = average_of(engine, w, &o);
     ley_average_totals totals;
     assert_ok(ley_average_add(a, 6, frame_of(w, 0), w->cell_A[0], &error));
     ley_map *map = map_of(a, LEY_AVERAGE_MEAN);
@@ -371,48 +346,6 @@ static void profiles_are_plane_means_and_integrals(void **state)
 
 enum { LONG = 53 }; /* frames: several chunks, one of them not full */
 
-static char *path_of(const char *name)
-{
-    char *path = malloc(strlen(support_directory()) + strlen(name) + 2);
-    sprintf(path, "%s/%s", support_directory(), name);
-    return path;
-}
-
-/* Adds frames [first, end), so many at a time. */
-static void add(ley_average *a, walk *w, int first, int end, int at_once)
-{
-    ley_error error = {0};
-    for (int f = first; f < end; f += at_once)
-        assert_ok(
-            ley_average_add(a, (size_t)(end - f < at_once ? end - f : at_once), frame_of(w, f), w->cell_A[f], &error));
-}
-
-typedef struct maps {
-    ley_map *map[LEY_AVERAGE_COUNT];
-} maps;
-
-static maps maps_of(ley_average *a, bool deviation)
-{
-    maps m = {{NULL}};
-    for (int q = 0; q < LEY_AVERAGE_COUNT; q++)
-        if (q != LEY_AVERAGE_DEVIATION || deviation)
-            m.map[q] = map_of(a, (ley_average_quantity)q);
-    ley_average_destroy(a);
-    return m;
-}
-
-static void assert_same(const maps *a, maps b)
-{
-    for (int q = 0; q < LEY_AVERAGE_COUNT; q++) {
-        if (a->map[q] == NULL)
-            continue;
-        assert_memory_equal(ley_map_grid(a->map[q]), ley_map_grid(b.map[q]), sizeof(ley_grid));
-        assert_memory_equal(ley_map_read_values(a->map[q]), ley_map_read_values(b.map[q]),
-                            sizeof(float) * (size_t)ley_grid_points(ley_map_grid(a->map[q])));
-        ley_map_destroy(b.map[q]);
-    }
-}
-
 /* From now on all libraries of transforms but the usual one look fast. */
 static void speed_up_others(void)
 {
@@ -441,31 +374,30 @@ static void runs_make_the_same_bytes(void **state)
         ley_average_options o = options_of(2.5);
         o.deviation = deviation != 0;
         o.block_frames = 20;
-        ley_average *a = average_of(w, &o);
-        add(a, w, 0, LONG, LONG);
+        ley_average *a = average_of(engine, w, &o);
+        add_frames(a, w, 0, LONG, LONG);
         const maps right = maps_of(a, o.deviation);
         speed_up_others();
-        a = average_of(w, &o);
-        add(a, w, 0, LONG, 1);
-        assert_same(&right, maps_of(a, o.deviation));
-        a = average_of(w, &o);
+        a = average_of(engine, w, &o);
+        add_frames(a, w, 0, LONG, 1);
+        assert_same_maps(&right, maps_of(a, o.deviation));
+        a = average_of(engine, w, &o);
         for (int f = 0; f < LONG; f += 9) {
-            add(a, w, f, f + 9 < LONG ? f + 9 : LONG, 4);
+            add_frames(a, w, f, f + 9 < LONG ? f + 9 : LONG, 4);
             ley_map_destroy(map_of(a, LEY_AVERAGE_MEAN));
         }
-        assert_same(&right, maps_of(a, o.deviation));
+        assert_same_maps(&right, maps_of(a, o.deviation));
         for (int f = 0; f < LONG; f += 23) {
-            a = average_of(w, &o);
+            a = average_of(engine, w, &o);
             if (f > 0)
                 assert_ok(ley_average_load(a, path, &error));
-            add(a, w, f, f + 23 < LONG ? f + 23 : LONG, 7);
+            add_frames(a, w, f, f + 23 < LONG ? f + 23 : LONG, 7);
             assert_ok(ley_average_save(a, path, &error));
             if (f + 23 < LONG)
                 ley_average_destroy(a);
         }
-        assert_same(&right, maps_of(a, o.deviation));
-        for (int q = 0; q < LEY_AVERAGE_COUNT; q++)
-            ley_map_destroy(right.map[q]);
+        assert_same_maps(&right, maps_of(a, o.deviation));
+        destroy_maps(&right);
         free(w);
     }
     free(path);
@@ -483,22 +415,21 @@ static void averages_share_an_engine(void **state)
     ley_average_options o = options_of(2.5);
     o.deviation = true;
     o.block_frames = 20;
-    ley_average *alone = average_of(w, &o);
-    add(alone, w, 0, LONG, LONG);
+    ley_average *alone = average_of(engine, w, &o);
+    add_frames(alone, w, 0, LONG, LONG);
     const maps right = maps_of(alone, true);
     for (int round = 0; round < ROUNDS; round++) {
-        ley_average *a[BOTH] = {average_of(w, &o), average_of(w, &o)};
+        ley_average *a[BOTH] = {average_of(engine, w, &o), average_of(engine, w, &o)};
         const int first = round % 2 == 0 ? LONG : 1 + round;
         for (int i = 0; i < BOTH; i++)
-            add(a[i], w, 0, first, 7);
+            add_frames(a[i], w, 0, first, 7);
         ley_map_destroy(support_run(engine, atoms, &grid, &plain));
         for (int i = 0; i < BOTH; i++)
-            add(a[i], w, first, LONG, 5);
+            add_frames(a[i], w, first, LONG, 5);
         for (int i = 0; i < BOTH; i++)
-            assert_same(&right, maps_of(a[i], true));
+            assert_same_maps(&right, maps_of(a[i], true));
     }
-    for (int q = 0; q < LEY_AVERAGE_COUNT; q++)
-        ley_map_destroy(right.map[q]);
+    destroy_maps(&right);
     ley_atoms_destroy(atoms);
     free(w);
 }
@@ -511,28 +442,28 @@ static void checkpoints_of_others_are_refused(void **state)
     char *path = path_of("average.checkpoint"), *other = path_of("other.checkpoint");
     walk *w = walk_make(51, 18, 0, 23); /* an odd number */
     ley_average_options o = options_of(2);
-    ley_average *a = average_of(w, &o), *b = NULL;
+    ley_average *a = average_of(engine, w, &o), *b = NULL;
     assert_error(ley_average_save(a, path, &error), LEY_ERROR_USAGE, "no frame");
-    add(a, w, 0, 18, 18);
+    add_frames(a, w, 0, 18, 18);
     assert_ok(ley_average_save(a, path, &error));
     assert_error(ley_average_load(a, path, &error), LEY_ERROR_USAGE, "added already");
     ley_average_destroy(a);
     o.smooth_A = 2.5;
-    a = average_of(w, &o);
+    a = average_of(engine, w, &o);
     assert_error(ley_average_load(a, path, &error), LEY_ERROR_INPUT, "`smooth_A`: 2, not 2.5");
     ley_average_destroy(a);
     o.smooth_A = 2;
     o.deviation = true;
-    a = average_of(w, &o);
+    a = average_of(engine, w, &o);
     assert_error(ley_average_load(a, path, &error), LEY_ERROR_INPUT, "another `deviation`: 0, not 1");
     ley_average_destroy(a);
     o.deviation = false;
     w->charge_e[7] += 0.01;
-    a = average_of(w, &o);
+    a = average_of(engine, w, &o);
     assert_error(ley_average_load(a, path, &error), LEY_ERROR_INPUT, "other charges");
     assert_error(ley_average_load(a, "/nonexistent", &error), LEY_ERROR_FILE, "/nonexistent");
     w->charge_e[7] -= 0.01;
-    b = average_of(w, &o);
+    b = average_of(engine, w, &o);
     size_t size = 0;
     FILE *f = fopen(path, "rb");
     assert_non_null(f);
@@ -564,7 +495,7 @@ static void checkpoints_of_others_are_refused(void **state)
     fclose(f);
     assert_error(ley_average_load(b, other, &error), LEY_ERROR_INPUT, "damaged: a count of 17");
     ley_average_destroy(b);
-    b = average_of(w, &o);
+    b = average_of(engine, w, &o);
     assert_ok(ley_average_load(b, path, &error));
     ley_average_destroy(a);
     ley_average_destroy(b);
@@ -582,12 +513,12 @@ static void bad_frames_are_named_and_left_out(void **state)
     ley_error error = {0};
     walk *w = walk_make(80, 6, 0, 31);
     ley_average_options o = options_of(2);
-    ley_average *a = average_of(w, &o), *b = average_of(w, &o);
+    ley_average *a = average_of(engine, w, &o), *b = average_of(engine, w, &o);
     ley_average_totals totals;
     ley_map *map = NULL;
     assert_error(ley_average_map(a, LEY_AVERAGE_MEAN, &map, &error), LEY_ERROR_USAGE, "no frame");
     const float kept = frame_of(w, 3)[3 * 41 + 1];
-    add(a, w, 0, 2, 1);
+    add_frames(a, w, 0, 2, 1);
     frame_of(w, 3)[3 * 41 + 1] = NAN;
     assert_error(ley_average_add(a, 4, frame_of(w, 2), w->cell_A[2], &error), LEY_ERROR_INPUT,
                  "frame 4: the position of atom 42 is nan along y");
@@ -598,8 +529,8 @@ static void bad_frames_are_named_and_left_out(void **state)
     assert_error(ley_average_add(a, 1, frame_of(w, 2), flat, &error), LEY_ERROR_INPUT, "frame 3: the cell's vectors");
     assert_error(ley_average_add(a, 1, frame_of(w, 2), none, &error), LEY_ERROR_INPUT, "no volume");
     assert_error(ley_average_add(b, 1, frame_of(w, 2), none, &error), LEY_ERROR_INPUT, "frame 1");
-    add(a, w, 2, 6, 4);
-    add(b, w, 0, 6, 6);
+    add_frames(a, w, 2, 6, 4);
+    add_frames(b, w, 0, 6, 6);
     assert_error(ley_average_map(a, LEY_AVERAGE_DEVIATION, &map, &error), LEY_ERROR_USAGE, "`deviation`");
     assert_error(ley_average_map(a, LEY_AVERAGE_ERROR, &map, &error), LEY_ERROR_USAGE, "`block_frames`");
     assert_ok(ley_average_finish(a, &totals, &error));
@@ -648,14 +579,14 @@ static void cancelled_additions_keep_what_was_added(void **state)
     ley_error error = {0};
     walk *w = walk_make(60, 8, 0, 41);
     ley_average_options o = options_of(2);
-    ley_average *a = average_of(w, &o);
+    ley_average *a = average_of(engine, w, &o);
     ley_average_totals totals;
-    add(a, w, 0, 3, 1);
+    add_frames(a, w, 0, 3, 1);
     ley_average_cancel(a);
     assert_error(ley_average_add(a, 5, frame_of(w, 3), w->cell_A[3], &error), LEY_CANCELLED, "cancelled");
     assert_ok(ley_average_finish(a, &totals, &error));
     assert_int_equal(totals.frames, 3);
-    add(a, w, 3, 8, 5);
+    add_frames(a, w, 3, 8, 5);
     assert_ok(ley_average_finish(a, &totals, &error));
     assert_int_equal(totals.frames, 8);
     ley_average_destroy(a);
@@ -673,7 +604,7 @@ static ley_average *large_average(const walk *w, int64_t block_frames)
     o.n[0] = o.n[1] = o.n[2] = EDGE;
     o.block_frames = block_frames;
     o.verify_every = 0;
-    ley_average *a = average_of(w, &o);
+    ley_average *a = average_of(engine, w, &o);
     assert_ok(problem_fix(&a->problem, w->cell_A[0], 1, &error));
     a->problem.mesh.n[0] = a->problem.mesh.n[1] = a->problem.mesh.n[2] = EDGE;
     return a;
@@ -738,7 +669,7 @@ static void blocks_are_in_order(void **state)
     walk *w = walk_make(60, 1, 0, 63);
     ley_average_options o = options_of(2);
     o.block_frames = 1;
-    ley_average *a = average_of(w, &o);
+    ley_average *a = average_of(engine, w, &o);
     assert_ok(problem_fix(&a->problem, w->cell_A[0], 1, &error));
     const size_t nodes = sums_nodes(&a->problem), planes = sums_plane_count(&a->problem.mesh);
     int64_t *charge = calloc(nodes, sizeof *charge);
@@ -772,8 +703,8 @@ static void pmepot_is_reproduced(void **state)
         for (int axis = 0; axis < 3; axis++)
             w->cell_A[f][4 * axis] = 14 + f;
     }
-    ley_average *a = average_of(w, &o);
-    add(a, w, 0, FRAMES, 2);
+    ley_average *a = average_of(engine, w, &o);
+    add_frames(a, w, 0, FRAMES, 2);
     ley_map *map = map_of(a, LEY_AVERAGE_MEAN);
     const ley_grid *g = ley_map_grid(map);
     static double mesh[K][K][K];
@@ -928,7 +859,7 @@ static void an_engine_is_used_again(void **state)
         o.deviation = points % 2 == 0;
         for (int axis = 0; axis < 3; axis++)
             o.n[axis] = points;
-        ley_average *a = average_of(w, &o);
+        ley_average *a = average_of(engine, w, &o);
         assert_ok(ley_average_add(a, 3, frame_of(w, 0), w->cell_A[0], &error));
         assert_ok(ley_average_finish(a, &totals, &error));
         assert_int_equal(totals.failed, 0);

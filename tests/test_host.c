@@ -10,6 +10,7 @@
 #include "layout/padding.h"
 #include "methods/dcs/pack.h"
 #include "methods/dcs/yardstick.h"
+#include "source/atoms.h"
 
 /* The pair formulas of the kernels, compiled as C. */
 typedef float real;
@@ -573,6 +574,53 @@ static void test_sampling(void **state)
     ley_atoms_destroy(atoms);
 }
 
+/* Atoms that move, given in doubles or in floats: where they are, their bounds and the first one
+ * that is nowhere are those of each atom by itself; among them atoms without a charge. */
+static void test_moves(void **state)
+{
+    enum { MOST = 9001 };
+    static const size_t counts[] = {1, 7, 8, 9, 4095, 4096, 4103, MOST};
+    static double start_A[3 * MOST], at_A[3 * MOST], charge_e[MOST];
+    static float float_A[3 * MOST];
+    const double from_A[3] = {0.3, -7.1, 1e-3};
+    unsigned seed = 5;
+    (void)state;
+    for (int trial = 0; trial < 32; trial++) {
+        ley_error error = {0};
+        const size_t n = counts[trial / 4], bare = trial % 2 == 0 ? n : n / 2, nowhere = (size_t)rand_r(&seed) % n;
+        double right[4][3], found[4][3];
+        for (size_t i = 0; i < n; i++)
+            charge_e[i] = i == bare ? 0 : 1;
+        for (size_t i = 0; i < 3 * n; i++) {
+            float_A[i] = (float)(rand_r(&seed) % 100000) * 1e-3F - 50;
+            at_A[i] = trial % 4 < 2 ? (double)float_A[i] - from_A[i % 3] : (double)float_A[i] * 1.0000001;
+        }
+        for (int k = 0; k < 12; k++)
+            right[k / 3][k % 3] = k / 3 % 2 == 0 ? INFINITY : -INFINITY;
+        for (size_t i = 0; i < 3 * n; i++)
+            for (int k = 0; k < (charge_e[i / 3] != 0 ? 4 : 2); k += 2) {
+                right[k][i % 3] = fmin(right[k][i % 3], at_A[i]);
+                right[k + 1][i % 3] = fmax(right[k + 1][i % 3], at_A[i]);
+            }
+        ley_atoms *atoms = support_make_atoms(n, start_A, charge_e, NULL);
+        for (int again = 0; again < 2; again++) {
+            assert_ok(trial % 4 < 2 ? ley_atoms_move_floats(atoms, float_A, from_A, &error)
+                                    : ley_atoms_move(atoms, at_A, NULL, &error));
+            assert_memory_equal(ley_atoms_positions_A(atoms), at_A, 3 * n * sizeof *at_A);
+            assert_memory_equal(ley_atoms_charges_e(atoms), charge_e, n * sizeof *charge_e);
+            ley_atoms_bounds_A(atoms, found[0], found[1]);
+            ley_atoms_charged_bounds_A(atoms, found[2], found[3]);
+            assert_memory_equal(found, right, sizeof right);
+        }
+        float_A[3 * nowhere + 1] = trial % 3 == 0 ? NAN : 2e8F;
+        char where[32];
+        snprintf(where, sizeof where, "atom %zu: y", nowhere + 1);
+        assert_error(ley_atoms_move_floats(atoms, float_A, from_A, &error), LEY_ERROR_INPUT, where);
+        assert_memory_equal(ley_atoms_positions_A(atoms), at_A, 3 * n * sizeof *at_A);
+        ley_atoms_destroy(atoms);
+    }
+}
+
 /* The benchmark's peer computes what it is said to compute. */
 static void test_yardstick(void **state)
 {
@@ -599,5 +647,6 @@ int main(void)
                      test_sizes, test_sizes_in_words, test_version, test_meshes, test_degenerate_steps,
                      test_meshes_that_are_not_orthogonal, test_points_of_meshes, test_grid_around_atoms,
                      test_meshes_on_multiples_of_the_spacing, test_atoms, test_padding, test_much_padding,
-                     test_units_of_a_map, test_packing, test_reference, test_comparator, test_sampling, test_yardstick);
+                     test_units_of_a_map, test_packing, test_reference, test_comparator, test_sampling, test_moves,
+                     test_yardstick);
 }

@@ -118,6 +118,14 @@ static ley_status make_parts(ley_average *a, ley_error *error)
     return a->parts != NULL ? LEY_OK : ley_fail_memory(error, count * sizeof *a->parts, "the devices' parts");
 }
 
+static bool has_cards_alone(const ley_engine *engine)
+{
+    bool has = true;
+    for (size_t i = 0; i < engine->worker_count; i++)
+        has = has && engine->workers[i].info->device_class == DEV_GPU;
+    return has;
+}
+
 ley_status ley_average_create(ley_engine *engine, const ley_atoms *atoms, const ley_average_options *options,
                               ley_average **average, ley_error *error)
 {
@@ -135,10 +143,12 @@ ley_status ley_average_create(ley_engine *engine, const ley_atoms *atoms, const 
     }
     if (status == LEY_OK)
         status = make_parts(a, error);
-    if (status == LEY_OK)
+    if (status == LEY_OK) {
+        a->on_cards = a->problem.by_cards = has_cards_alone(a->engine);
         *average = a;
-    else
+    } else {
         ley_average_destroy(a);
+    }
     return status;
 }
 
@@ -399,6 +409,8 @@ static ley_status deal_partial(ley_average *a, ley_error *error)
 static ley_status await_all(ley_average *a, ley_error *error)
 {
     ley_status status = deal_partial(a, error);
+    if (status == LEY_OK)
+        status = bare_settle(a, error);
     if (status != LEY_OK)
         return status;
     pthread_mutex_lock(&a->mutex);

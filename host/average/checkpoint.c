@@ -320,6 +320,29 @@ static ley_status check_facts(const average_problem *p, file *f, ley_error *erro
     return f->status;
 }
 
+/* The mesh that the file's sums are on, and which devices it was chosen for: these may have been
+ * others than those that go on with it. */
+static ley_status take_mesh(average_problem *p, const double cell_A[9], const double mesh[5], const char *path,
+                            ley_error *error)
+{
+    const bool own = p->by_cards;
+    for (int i = 0; i < 2; i++) {
+        p->by_cards = (i == 0) == own;
+        const ley_status status = problem_fix(p, cell_A, mesh[4], error);
+        if (status != LEY_OK)
+            return status;
+        if (mesh[0] == (double)p->mesh.n[0] && mesh[1] == (double)p->mesh.n[1] && mesh[2] == (double)p->mesh.n[2] &&
+            mesh[3] == (double)p->mesh.window->points)
+            return LEY_OK;
+    }
+    p->by_cards = own;
+    p->is_fixed = false;
+    return ley_fail(error, LEY_ERROR_INPUT,
+                    "%s: an average on another mesh, of another version: go on with that one, or begin anew without "
+                    "the file",
+                    path);
+}
+
 static ley_status read_all(ley_average *a, file *f, ley_error *error)
 {
     double cell_A[9], mesh[5];
@@ -328,15 +351,9 @@ static ley_status read_all(ley_average *a, file *f, ley_error *error)
         return status;
     pass(f, cell_A, sizeof cell_A);
     pass(f, mesh, sizeof mesh);
-    status = f->status == LEY_OK ? problem_fix(&a->problem, cell_A, mesh[4], error) : f->status;
+    status = f->status == LEY_OK ? take_mesh(&a->problem, cell_A, mesh, f->path, error) : f->status;
     if (status != LEY_OK)
         return status;
-    const int64_t *n = a->problem.mesh.n;
-    if (mesh[0] != (double)n[0] || mesh[1] != (double)n[1] || mesh[2] != (double)n[2] ||
-        mesh[3] != (double)a->problem.mesh.window->points) {
-        a->problem.is_fixed = false;
-        return ley_fail(error, LEY_ERROR_INPUT, "%s: an average on another mesh, of another version", f->path);
-    }
     pass_state(f, a);
     return f->status;
 }

@@ -23,12 +23,12 @@ typedef struct average_mesh {
 
 /* What a mesh is chosen for: the cell and its longest wave, the Gaussian's sigma, the error that it
  * is to have, how strong the potential is beside that of matter (signal.h), atoms whose charges are
- * spread, and transforms of each frame. */
+ * spread, transforms of each frame, and cards that do all of it, whose costs are others. */
 typedef struct mesh_wish {
     const double (*cell_A)[3];
     double sigma_A, error, least_k, signal;
     double atoms;
-    bool transforms;
+    bool transforms, by_cards;
 } mesh_wish;
 
 /* The one that is expected to be the fastest. Errors: LEY_ERROR_USAGE where none of fewer than 2^31

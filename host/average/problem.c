@@ -201,7 +201,8 @@ ley_status problem_fix(average_problem *p, const double cell_A[9], double signal
                             .least_k = place_least_wave(cell_A),
                             .signal = p->signal,
                             .atoms = (double)p->atoms,
-                            .transforms = o->deviation || o->exact_cells};
+                            .transforms = o->deviation || o->exact_cells,
+                            .by_cards = p->by_cards};
     const ley_status status = average_mesh_choose(&wish, &p->mesh, error);
     p->is_fixed = status == LEY_OK;
     if (status == LEY_OK && p->by_frame)

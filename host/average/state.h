@@ -19,6 +19,7 @@ typedef struct average_problem {
     float *quanta_float;
     double absolute_charge_e, square_charge_e; /* sums of |q| and q^2 */
     double coulomb_constant;
+    bool by_cards;                  /* the mesh is one for cards: not fixed yet, all devices are cards */
     bool is_fixed;                  /* the first frame is there: */
     double first_cell_A[9], signal; /* the latter: see signal.h */
     average_mesh mesh;
@@ -89,6 +90,7 @@ struct ley_average {
     ley_engine *engine;
     bool owns_engine;
     bool is_alert; /* threads of the host look out for the next frame */
+    bool on_cards; /* all devices in use are cards, which leave the host's cores alone */
 
     /* The caller's thread alone. */
     int64_t added;

@@ -1,5 +1,6 @@
 /* What is computed again and again: a job that keeps what it has prepared, and that takes the place
  * of one that does not suit any more. */
+#include "plan/plan.h"
 #include "core/options.h"
 #include "error.h"
 #include "log.h"
@@ -216,20 +217,28 @@ static void take_cell(ley_plan *p, const double cell_A[3][3])
     p->is_stale = true;
 }
 
-/* Open space has no cell, and a cell that is none leaves the plan as it was. */
+/* Open space has no cell, and a cell that is none leaves the plan as it was. NULL: none is
+ * given. */
 static ley_status check_cell(const ley_plan *p, const double cell_A[3][3], ley_error *error)
 {
     const ley_long_range *sum = &p->request.potential;
     cell made;
+    if (cell_A == NULL)
+        return LEY_OK;
     if (!sum->periodic[0] && !sum->periodic[1] && !sum->periodic[2])
         return ley_fail(error, LEY_ERROR_USAGE, "a cell is given, and the plan is of open space");
     return cell_make(sum->periodic, cell_A, &made, error);
 }
 
+static bool is_another_cell(const ley_plan *p, const double cell_A[3][3])
+{
+    return cell_A != NULL && memcmp(cell_A, p->request.potential.cell_A, sizeof p->request.potential.cell_A) != 0;
+}
+
 ley_status ley_plan_update(ley_plan *p, const double *position_A, const double *charge_e, const double cell_A[3][3],
                            ley_error *error)
 {
-    ley_status status = cell_A != NULL ? check_cell(p, cell_A, error) : LEY_OK;
+    ley_status status = check_cell(p, cell_A, error);
     if (status == LEY_OK && (position_A != NULL || charge_e != NULL))
         status = ley_atoms_move(p->atoms, position_A != NULL ? position_A : ley_atoms_positions_A(p->atoms), charge_e,
                                 error);
@@ -237,8 +246,18 @@ ley_status ley_plan_update(ley_plan *p, const double *position_A, const double *
         p->is_stale = p->is_stale || p->charge2_e2 == 0; /* nothing was chosen for a tolerance then */
         p->charge2_e2 = sum_of_squares(p->atoms);
     }
-    if (status == LEY_OK && cell_A != NULL &&
-        memcmp(cell_A, p->request.potential.cell_A, sizeof p->request.potential.cell_A) != 0)
+    if (status == LEY_OK && is_another_cell(p, cell_A))
+        take_cell(p, cell_A);
+    return status;
+}
+
+ley_status plan_move(ley_plan *p, const float *position_A, const double from_A[3], const double cell_A[3][3],
+                     ley_error *error)
+{
+    ley_status status = check_cell(p, cell_A, error);
+    if (status == LEY_OK)
+        status = ley_atoms_move_floats(p->atoms, position_A, from_A, error);
+    if (status == LEY_OK && is_another_cell(p, cell_A))
         take_cell(p, cell_A);
     return status;
 }
@@ -342,14 +361,14 @@ static bool is_weaker(const ley_plan *p, double growth)
 /* By a sample at first, which a few points beside atoms may make as strong as they like: what it
  * says all values have to confirm; where they do not, it is compared by what they say from then
  * on. */
-static bool is_too_coarse(ley_plan *p)
+static bool is_too_coarse(ley_plan *p, const ley_target *target)
 {
     if (!(p->prepared.share > 0))
         return false; /* no tolerance, or none that was measured: the values need not be looked at */
-    const double charges = sqrt(p->charge2_e2 / p->prepared.charge2_e2), rms = target_rms(&p->target);
+    const double charges = sqrt(p->charge2_e2 / p->prepared.charge2_e2), rms = target_rms(target);
     if (!is_weaker(p, charges * p->prepared.rms / rms))
         return false;
-    const double fall = p->prepared.rms_of_all / target_rms_of_all(&p->target);
+    const double fall = p->prepared.rms_of_all / target_rms_of_all(target);
     if (!isfinite(fall) || is_weaker(p, charges * fall))
         return true;
     if (rms > 0)
@@ -420,7 +439,7 @@ static bool run_again(ley_plan *p, ley_status *status, ley_error *error)
     engine_stay_alert(p->engine, true, &p->is_alert);
     *status = job_run_again(p->job, &why);
     const bool is_done = *status == LEY_OK || *status == LEY_CANCELLED;
-    const bool is_coarse = *status == LEY_OK && is_too_coarse(p);
+    const bool is_coarse = *status == LEY_OK && is_too_coarse(p, &p->target);
     if (!is_done || is_coarse)
         log_say(LEY_LOG_NOTE, "run %lld is prepared anew: %s", (long long)p->totals.runs,
                 is_coarse ? "its values are weaker, and of such the tolerance is a share" : why.message);
@@ -449,6 +468,40 @@ ley_status ley_plan_run(ley_plan *p, ley_error *error)
     if (status == LEY_OK && p->target.statistics != NULL)
         status = ley_statistics_add(p->target.statistics, error);
     return status;
+}
+
+/* ---- Two plans in turn ----------------------------------------------------------------------- */
+
+bool plan_run_kept(ley_plan *p, int64_t run)
+{
+    ley_error why = {0};
+    p->totals.runs = run;
+    if (p->job == NULL || p->is_stale || !job_is_kept(p->job))
+        return false;
+    engine_stay_alert(p->engine, true, &p->is_alert);
+    atomic_store(&p->cancelled, false);
+    const bool is_done = job_run_again(p->job, &why) == LEY_OK;
+    if (!is_done)
+        log_say(LEY_LOG_NOTE, "run %lld is prepared anew: %s", (long long)run, why.message);
+    ley_error_clear(&why);
+    return is_done;
+}
+
+ley_status plan_judge(ley_plan *p, ley_plan *first, bool *is_good, ley_error *error)
+{
+    *is_good = !is_too_coarse(first, &p->target);
+    return *is_good ? check_some(p, error) : LEY_OK;
+}
+
+void plan_begin_anew(ley_plan *p, int64_t run)
+{
+    p->totals.runs = run - 1;
+    p->is_stale = true;
+}
+
+int64_t plan_prepared(const ley_plan *p)
+{
+    return p->totals.prepared;
 }
 
 void ley_plan_cancel(ley_plan *p)

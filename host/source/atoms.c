@@ -1,5 +1,6 @@
 #include "source/atoms.h"
 #include "error.h"
+#include "for_this_cpu.h"
 #include "memory.h"
 #include "parallel.h"
 
@@ -103,7 +104,7 @@ ley_status ley_atoms_complete(ley_atoms *atoms, ley_error *error)
 ley_status ley_atoms_create(size_t n, const double *position_A, const double *charge_e, const double *radius_A,
                             ley_atoms **atoms, ley_error *error)
 {
-    ley_atoms *a;
+    ley_atoms *a = NULL;
     ley_status status = ley_atoms_allocate(n, &a, error);
     if (status != LEY_OK)
         return status;
@@ -123,14 +124,16 @@ ley_status ley_atoms_create(size_t n, const double *position_A, const double *ch
 /* Positions on their way into the numbers that are to be the atoms'. */
 typedef struct moving {
     const ley_atoms *atoms;
-    const double *position_A;
+    const double *position_A; /* or floats, as seen from a place: */
+    const float *float_A;
+    double from_A[3];
     double *to_A;
     pthread_mutex_t mutex; /* for what follows */
     double bounds_A[4][3]; /* low and high, and those of atoms with a charge */
     size_t wrong;          /* the first atom whose position is none; n: there is none */
 } moving;
 
-enum { TOGETHER = 1 << 14 }; /* atoms that a thread has at a time */
+enum { TOGETHER = 1 << 12 }; /* atoms that a thread has at a time */
 
 static void set_no_bounds(double bounds_A[4][3])
 {
@@ -139,17 +142,79 @@ static void set_no_bounds(double bounds_A[4][3])
             bounds_A[k][axis] = k % 2 == 0 ? INFINITY : -INFINITY;
 }
 
+static void find_place(const moving *m, size_t i, double at_A[3])
+{
+    for (size_t d = 0; d < 3; d++)
+        at_A[d] = m->float_A != NULL ? (double)m->float_A[3 * i + d] - m->from_A[d] : m->position_A[3 * i + d];
+}
+
+enum { ROW = 24, ROW_ATOMS = ROW / 3 }; /* coordinates that are compared side by side, as vectors can */
+
+FOR_THIS_CPU static void see_rows(double *restrict to_A, const float *restrict position_A, const double *from_A,
+                                  size_t rows)
+{
+    double row_A[ROW];
+    for (int k = 0; k < ROW; k++)
+        row_A[k] = from_A[k % 3];
+    for (size_t i = 0; i < rows; i++)
+        for (int k = 0; k < ROW; k++)
+            to_A[i * ROW + (size_t)k] = (double)position_A[i * ROW + (size_t)k] - row_A[k];
+}
+
+/* Rows of positions in the least and most of each place in a row. Whether all of them are
+ * positions. */
+FOR_THIS_CPU static bool widen_rows(const double *restrict at_A, size_t rows, double *restrict low_A,
+                                    double *restrict high_A)
+{
+    double low[ROW], high[ROW];
+    int64_t wrong[ROW] = {0};
+    for (int k = 0; k < ROW; k++) {
+        low[k] = INFINITY;
+        high[k] = -INFINITY;
+    }
+    for (size_t i = 0; i < rows; i++)
+        for (int k = 0; k < ROW; k++) {
+            const double x = at_A[i * ROW + (size_t)k];
+            low[k] = x < low[k] ? x : low[k];
+            high[k] = x > high[k] ? x : high[k];
+            wrong[k] |= !(fabs(x) <= farthest_A);
+        }
+    int64_t any = 0;
+    for (int k = 0; k < ROW; k++) {
+        low_A[k % 3] = low[k] < low_A[k % 3] ? low[k] : low_A[k % 3];
+        high_A[k % 3] = high[k] > high_A[k % 3] ? high[k] : high_A[k % 3];
+        any |= wrong[k];
+    }
+    return any == 0;
+}
+
+/* All that is not whole rows, and all where an atom has no charge, one by one. The first atom whose
+ * position is none; the number of atoms: there is none. */
 static size_t move_some(const moving *m, size_t first, size_t last, double bounds_A[4][3])
 {
-    for (size_t i = first; i < last; i++) {
-        const double *at_A = m->position_A + 3 * i;
+    const size_t rows = (last - first) / ROW_ATOMS, whole = rows * ROW_ATOMS;
+    double own_A[2][3] = {{INFINITY, INFINITY, INFINITY}, {-INFINITY, -INFINITY, -INFINITY}},
+           *to_A = m->to_A + 3 * first;
+    bool have_charges = true;
+    if (m->float_A != NULL)
+        see_rows(to_A, m->float_A + 3 * first, m->from_A, rows);
+    else
+        memmove(to_A, m->position_A + 3 * first, 3 * whole * sizeof *to_A);
+    for (size_t i = 0; i < whole; i++)
+        have_charges = have_charges && m->atoms->charge_e[first + i] != 0;
+    const bool is_right = widen_rows(to_A, rows, own_A[0], own_A[1]);
+    for (int k = 0; k < 4 && (k < 2 || have_charges) && whole > 0; k++)
+        widen(own_A[k % 2], bounds_A[k / 2 * 2], bounds_A[k / 2 * 2 + 1]);
+    for (size_t i = is_right && have_charges ? first + whole : first; i < last; i++) {
+        double at_A[3];
+        find_place(m, i, at_A);
         if (!(fabs(at_A[0]) <= farthest_A && fabs(at_A[1]) <= farthest_A && fabs(at_A[2]) <= farthest_A))
             return i;
         widen(at_A, bounds_A[0], bounds_A[1]);
         if (m->atoms->charge_e[i] != 0)
             widen(at_A, bounds_A[2], bounds_A[3]);
+        memcpy(m->to_A + 3 * i, at_A, sizeof at_A);
     }
-    memmove(m->to_A + 3 * first, m->position_A + 3 * first, 3 * (last - first) * sizeof(double));
     return m->atoms->n;
 }
 
@@ -195,24 +260,36 @@ static void swap_numbers(ley_atoms *atoms)
     atoms->is_kept = false;
 }
 
-static ley_status move_alone(ley_atoms *atoms, const double *position_A, ley_error *error)
+/* Positions alone. */
+static ley_status move(moving *m, ley_atoms *atoms, ley_error *error)
 {
-    moving m = {.atoms = atoms, .position_A = position_A, .wrong = atoms->n};
-    const ley_status status = take_other_numbers(atoms, &m.to_A, error);
+    double wrong_A[3];
+    m->atoms = atoms;
+    m->wrong = atoms->n;
+    const ley_status status = take_other_numbers(atoms, &m->to_A, error);
     if (status != LEY_OK)
         return status;
-    set_no_bounds(m.bounds_A);
-    pthread_mutex_init(&m.mutex, NULL);
-    parallel_ranges((atoms->n + TOGETHER - 1) / TOGETHER, move_parts, &m);
-    pthread_mutex_destroy(&m.mutex);
-    if (m.wrong < atoms->n)
-        return check_atom(m.wrong, position_A + 3 * m.wrong, 0, 0, error);
+    set_no_bounds(m->bounds_A);
+    pthread_mutex_init(&m->mutex, NULL);
+    parallel_ranges((atoms->n + TOGETHER - 1) / TOGETHER, move_parts, m);
+    pthread_mutex_destroy(&m->mutex);
+    if (m->wrong < atoms->n) {
+        find_place(m, m->wrong, wrong_A);
+        return check_atom(m->wrong, wrong_A, 0, 0, error);
+    }
     swap_numbers(atoms);
-    memcpy(atoms->low_A, m.bounds_A[0], sizeof atoms->low_A);
-    memcpy(atoms->high_A, m.bounds_A[1], sizeof atoms->high_A);
-    memcpy(atoms->charged_low_A, m.bounds_A[2], sizeof atoms->charged_low_A);
-    memcpy(atoms->charged_high_A, m.bounds_A[3], sizeof atoms->charged_high_A);
+    memcpy(atoms->low_A, m->bounds_A[0], sizeof atoms->low_A);
+    memcpy(atoms->high_A, m->bounds_A[1], sizeof atoms->high_A);
+    memcpy(atoms->charged_low_A, m->bounds_A[2], sizeof atoms->charged_low_A);
+    memcpy(atoms->charged_high_A, m->bounds_A[3], sizeof atoms->charged_high_A);
     return LEY_OK;
+}
+
+ley_status ley_atoms_move_floats(ley_atoms *atoms, const float *position_A, const double from_A[3], ley_error *error)
+{
+    moving m = {.float_A = position_A};
+    memcpy(m.from_A, from_A, sizeof m.from_A);
+    return move(&m, atoms, error);
 }
 
 ley_status ley_atoms_move(ley_atoms *atoms, const double *position_A, const double *charge_e, ley_error *error)
@@ -220,7 +297,7 @@ ley_status ley_atoms_move(ley_atoms *atoms, const double *position_A, const doub
     double *to;
     ley_status status = LEY_OK;
     if (charge_e == NULL)
-        return move_alone(atoms, position_A, error);
+        return move(&(moving){.position_A = position_A}, atoms, error);
     for (size_t i = 0; i < atoms->n && status == LEY_OK; i++)
         status = check_atom(i, position_A + 3 * i, charge_e[i], 0, error);
     if (status == LEY_OK)

@@ -17,6 +17,9 @@ double *ley_atoms_numbers(ley_atoms *atoms);
  * charges stay. On failure, by the errors of ley_atoms_create(), all is as it was. */
 ley_status ley_atoms_move(ley_atoms *atoms, const double *position_A, const double *charge_e, ley_error *error);
 
+/* The same of positions alone, in floats, as seen from a place: position - from. */
+ley_status ley_atoms_move_floats(ley_atoms *atoms, const float *position_A, const double from_A[3], ley_error *error);
+
 /* From now on the numbers, which it returns, are not freed with the atoms: a driver that does not
  * return may still read them. */
 void *ley_atoms_keep(ley_atoms *atoms);
