@@ -347,6 +347,14 @@ static ley_status add_some(ley_average *a, size_t frames, const float *position_
     return a->filling != NULL ? end_filling(a, error) : LEY_OK;
 }
 
+/* Threads look out for frames that follow at once. Whoever has to read them first needs the cores
+ * for that. */
+static void stay_alert(ley_average *a)
+{
+    static const double soon_s = 5e-4;
+    engine_stay_alert(a->engine, a->left_s == 0 || ley_clock_s() - a->left_s < soon_s, &a->is_alert);
+}
+
 ley_status ley_average_add(ley_average *a, size_t frames, const float *position_A, const double *cell_A,
                            ley_error *error)
 {
@@ -356,7 +364,7 @@ ley_status ley_average_add(ley_average *a, size_t frames, const float *position_
         return ley_fail(error, LEY_CANCELLED, "cancelled");
     const bool is_bare = a->problem.options.smooth_A == 0;
     ley_status status = start(a, cell_A, position_A, error);
-    engine_stay_alert(a->engine, true, &a->is_alert);
+    stay_alert(a);
     if (status == LEY_OK)
         status = intake_check_cells(a, frames, cell_A, error);
     if (status == LEY_OK && is_bare)
@@ -367,6 +375,7 @@ ley_status ley_average_add(ley_average *a, size_t frames, const float *position_
                      : add_some(a, frames - f, position_A + 3 * f * a->problem.atoms, cell_A + 9 * f, is_bare || f > 0,
                                 &taken, error);
     atomic_store(&a->is_cancelled, false);
+    a->left_s = ley_clock_s();
     return status;
 }
 

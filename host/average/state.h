@@ -89,6 +89,7 @@ struct ley_average {
     ley_engine *engine;
     bool owns_engine;
     bool is_alert; /* threads of the host look out for the next frame */
+    double left_s; /* when the last addition ended; 0: there was none */
 
     /* The caller's thread alone. */
     int64_t added;
