@@ -189,6 +189,28 @@ void ley_average_cancel(ley_average *average)
 
 /* ---- Frames ---------------------------------------------------------------------------------- */
 
+/* The mesh, by the first frame; a finer one where that frame misses the tolerance, as of charges as
+ * regular as a crystal's. */
+static ley_status fix(ley_average *a, const double *cell_A, const float *position_A, ley_error *error)
+{
+    static const double finer = 10;
+    average_problem *p = &a->problem;
+    const bool is_smooth = p->options.smooth_A > 0,
+               is_judged = is_smooth && !p->options.pmepot && p->options.verify_every > 0;
+    double signal = is_smooth ? average_signal(p, cell_A, position_A) : 1;
+    ley_status status = LEY_OK;
+    for (int more = 2; more >= 0; more--, signal = p->signal / finer) {
+        ley_error_clear(error);
+        status = problem_fix(p, cell_A, signal, error);
+        if (status == LEY_OK && is_judged)
+            status = host_part_judge(a, cell_A, position_A, error);
+        if (status != LEY_ERROR_WRONG_RESULT)
+            break;
+        p->is_fixed = false;
+    }
+    return status;
+}
+
 /* By the first frame. */
 static ley_status start(ley_average *a, const double *cell_A, const float *position_A, ley_error *error)
 {
@@ -198,9 +220,7 @@ static ley_status start(ley_average *a, const double *cell_A, const float *posit
     if (status == LEY_OK && !a->problem.is_fixed)
         status = intake_check(a, 1, position_A, error);
     if (status == LEY_OK && !a->problem.is_fixed)
-        status =
-            problem_fix(&a->problem, cell_A,
-                        a->problem.options.smooth_A > 0 ? average_signal(&a->problem, cell_A, position_A) : 1, error);
+        status = fix(a, cell_A, position_A, error);
     if (status != LEY_OK)
         return status;
     a->start_s = ley_clock_s();
