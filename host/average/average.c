@@ -199,6 +199,28 @@ void ley_average_cancel(ley_average *average)
 
 /* ---- Frames ---------------------------------------------------------------------------------- */
 
+/* The mesh, by the first frame; a finer one where that frame misses the tolerance, as of charges as
+ * regular as a crystal's. */
+static ley_status fix(ley_average *a, const double *cell_A, const float *position_A, ley_error *error)
+{
+    static const double finer = 10;
+    average_problem *p = &a->problem;
+    const bool is_smooth = p->options.smooth_A > 0,
+               is_judged = is_smooth && !p->options.pmepot && p->options.verify_every > 0;
+    double signal = is_smooth ? average_signal(p, cell_A, position_A) : 1;
+    ley_status status = LEY_OK;
+    for (int more = 2; more >= 0; more--, signal = p->signal / finer) {
+        ley_error_clear(error);
+        status = problem_fix(p, cell_A, signal, error);
+        if (status == LEY_OK && is_judged)
+            status = host_part_judge(a, cell_A, position_A, error);
+        if (status != LEY_ERROR_WRONG_RESULT)
+            break;
+        p->is_fixed = false;
+    }
+    return status;
+}
+
 /* By the first frame. */
 static ley_status start(ley_average *a, const double *cell_A, const float *position_A, ley_error *error)
 {
@@ -208,9 +230,7 @@ static ley_status start(ley_average *a, const double *cell_A, const float *posit
     if (status == LEY_OK && !a->problem.is_fixed)
         status = intake_check(a, 1, position_A, error);
     if (status == LEY_OK && !a->problem.is_fixed)
-        status =
-            problem_fix(&a->problem, cell_A,
-                        a->problem.options.smooth_A > 0 ? average_signal(&a->problem, cell_A, position_A) : 1, error);
+        status = fix(a, cell_A, position_A, error);
     if (status != LEY_OK)
         return status;
     a->start_s = ley_clock_s();
@@ -357,6 +377,14 @@ static ley_status add_some(ley_average *a, size_t frames, const float *position_
     return a->filling != NULL ? end_filling(a, error) : LEY_OK;
 }
 
+/* Threads look out for frames that follow at once. Whoever has to read them first needs the cores
+ * for that. */
+static void stay_alert(ley_average *a)
+{
+    static const double soon_s = 5e-4;
+    engine_stay_alert(a->engine, a->left_s == 0 || ley_clock_s() - a->left_s < soon_s, &a->is_alert);
+}
+
 ley_status ley_average_add(ley_average *a, size_t frames, const float *position_A, const double *cell_A,
                            ley_error *error)
 {
@@ -366,7 +394,7 @@ ley_status ley_average_add(ley_average *a, size_t frames, const float *position_
         return ley_fail(error, LEY_CANCELLED, "cancelled");
     const bool is_bare = a->problem.options.smooth_A == 0;
     ley_status status = start(a, cell_A, position_A, error);
-    engine_stay_alert(a->engine, true, &a->is_alert);
+    stay_alert(a);
     if (status == LEY_OK)
         status = intake_check_cells(a, frames, cell_A, error);
     if (status == LEY_OK && is_bare)
@@ -377,6 +405,7 @@ ley_status ley_average_add(ley_average *a, size_t frames, const float *position_
                      : add_some(a, frames - f, position_A + 3 * f * a->problem.atoms, cell_A + 9 * f, is_bare || f > 0,
                                 &taken, error);
     atomic_store(&a->is_cancelled, false);
+    a->left_s = ley_clock_s();
     return status;
 }
 

@@ -273,7 +273,7 @@ def test_other_files_that_are_wrong(files, tmp_path):
 
 @pytest.mark.extra
 def test_a_reader_that_dies(files):
-    frames = Frames(*files("dcd", 4000), readers=2)
+    frames = Frames(*files("xtc", 4000), readers=2)
     blocks = frames.blocks()
     next(blocks)
     for process in _children():
@@ -318,7 +318,7 @@ def test_nothing_is_left_behind(files, way):
     """No process, and no memory with a name."""
     before = set(os.listdir("/dev/shm")) if os.path.isdir("/dev/shm") else set()
     word = way if isinstance(way, str) else "slow"
-    with subprocess.Popen([sys.executable, "-c", textwrap.dedent(PROGRAM), *files("dcd", 4000), word],
+    with subprocess.Popen([sys.executable, "-c", textwrap.dedent(PROGRAM), *files("xtc", 4000), word],
                           stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as running:
         assert running.stdout.readline() == b"reads\n"
         readers = _children(running.pid)

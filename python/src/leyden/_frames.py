@@ -1,4 +1,5 @@
-"""Frames of a trajectory, block after block: read by MDAnalysis, in processes of their own where that is sooner."""
+"""Frames of a trajectory, block after block: read by MDAnalysis, in processes of their own, or by threads, where that is
+sooner."""
 from __future__ import annotations
 
 import contextlib
@@ -12,6 +13,8 @@ import sys
 import tempfile
 import time
 import warnings
+from collections import deque
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from multiprocessing.connection import Connection
 from typing import Any, Iterator, List, NamedTuple, Optional, Sequence, Tuple
@@ -19,14 +22,15 @@ from typing import Any, Iterator, List, NamedTuple, Optional, Sequence, Tuple
 import numpy as np
 
 from ._cell import cell_vectors, vectors_of_boxes
-from ._dcd import Cells, is_cut, part_of
+from ._dcd import Cells, PlainFiles, is_cut, name_of, part_of, parts_of
 from ._errors import FileError, InputError, UsageError, switch_of
 
 # Formats of MDAnalysis in which any frame can be read without those before it.
 _RANDOM = {"DCD", "LAMMPS", "XTC", "TRR", "NCDF", "NC", "H5MD", "TNG"}
 _BLOCK_BYTES, _MOST_FRAMES = 8 << 20, 256  # of positions, and frames, of a block
-_SLOTS = 2  # blocks that a process may be ahead
+_SLOTS = 2  # blocks that a reader may be ahead
 _START_S = 1.5  # what it takes a process to begin
+_SHORT_S = 0.1  # a run that is no longer needs no threads
 _MOST_READERS = 32
 _KEPT = 10  # numbers of frames that were left out
 # Transformations of MDAnalysis that turn atoms, and no cell.
@@ -93,33 +97,45 @@ class Placing:
         return np.where(self.along, self.target - middle, 0.0) @ vectors
 
 
+class Source:
+    """Frames as a trajectory of MDAnalysis has them; `is_own`: nobody else looks at it."""
+
+    def __init__(self, trajectory: Any, is_own: bool = False) -> None:
+        self._trajectory, self._is_own, self._charmm = trajectory, is_own, Cells()
+
+    def frame(self, number: int, wanted: Optional[np.ndarray]) -> Tuple[np.ndarray, Any, Optional[np.ndarray]]:
+        """Positions, in `wanted` where that is possible; the box, or None; the vectors of CHARMM's, or None."""
+        if self._is_own and wanted is not None:
+            with contextlib.suppress(AttributeError, TypeError):  # most readers decode it where the last one was
+                part_of(self._trajectory, number)[0].ts._pos = wanted  # pylint: disable=protected-access
+        frame = self._trajectory[number]
+        box = getattr(frame, "dimensions", None)
+        return frame.positions, box, self._charmm.of(self._trajectory, number, box)
+
+
 @dataclass
 class Reading:
-    """How a frame is made of what a reader of MDAnalysis has."""
+    """How a frame is made of what a source has, a `Source` or `PlainFiles`."""
 
     indices: Optional[np.ndarray]  # of the atoms that count; None: all
     cell: Optional[np.ndarray]  # of all frames, in place of their own
     placings: List[Placing] = field(default_factory=list)
-    _charmm: Cells = field(default_factory=Cells)
 
-    def take(self, trajectory: Any, number: int, positions: np.ndarray, cell: np.ndarray) -> None:
+    def take(self, source: Any, number: int, positions: np.ndarray, cell: np.ndarray) -> None:
         """Fills (N, 3) and (3, 3). Errors: whatever the reader raises; ValueError with what is wrong."""
-        frame = trajectory[number]
-        box = getattr(frame, "dimensions", None)
+        found, box, matrix = source.frame(number, positions if self.indices is None else None)
         if self.cell is not None:
             cell[...] = self.cell
         else:
-            matrix = self._charmm.of(trajectory, number, box)
             cell[...] = vectors_of_boxes(None if box is None else np.asarray(box, np.float64)[None])[0] if matrix is None \
                 else matrix
         if not np.any(cell):
             raise ValueError("it has no cell with three vectors: cell=(a, b, c) gives one for all frames"
                              + ("" if box is None else f", and its dimensions are {np.asarray(box).tolist()}"))
-        found = frame.positions
         shift = sum((placing.shift(found, cell) for placing in self.placings), np.zeros(3))
-        if self.indices is None:
+        if self.indices is None and found is not positions:
             positions[...] = found
-        else:
+        elif self.indices is not None:
             np.take(found, self.indices, axis=0, out=positions, mode="clip")
         if self.placings:
             positions += shift.astype(np.float32)
@@ -129,14 +145,14 @@ class Reading:
             what = f"beyond {_FARTHEST_A:g} A" if np.all(np.isfinite(positions[wrong])) else "not a number"
             raise ValueError(f"the position of atom {atom} (counted from 0) is {what}")
 
-    def fill(self, trajectory: Any, numbers: Sequence[int], positions: np.ndarray, cells: np.ndarray,
+    def fill(self, source: Any, numbers: Sequence[int], positions: np.ndarray, cells: np.ndarray,
              stop_at_bad: bool) -> Tuple[List[int], List[Bad]]:
         """Fills the arrays by the frames that can be read; their numbers, and the others."""
         good: List[int] = []
         bad: List[Bad] = []
         for number in numbers:
             try:
-                self.take(trajectory, number, positions[len(good)], cells[len(good)])
+                self.take(source, number, positions[len(good)], cells[len(good)])
                 good.append(number)
             except Exception as error:  # pylint: disable=broad-except
                 bad.append(Bad(number, " ".join(str(error).split()) or type(error).__name__))
@@ -151,7 +167,7 @@ def serve(socket_number: int, memory: int) -> None:
     with contextlib.suppress(EOFError, OSError):
         try:
             task = link.recv()
-            trajectory = getattr(task["source"], "trajectory", task["source"])
+            source = Source(getattr(task["source"], "trajectory", task["source"]), is_own=True)
             slots = _slots_in(memory, task["shape"])
         except Exception as error:  # pylint: disable=broad-except
             link.send(repr(error))
@@ -160,7 +176,7 @@ def serve(socket_number: int, memory: int) -> None:
         for slot, numbers in enumerate(task["blocks"]):
             if slot >= _SLOTS:
                 link.recv()  # the oldest slot is free again
-            link.send(task["reading"].fill(trajectory, numbers, *slots[slot % _SLOTS], task["stop_at_bad"]))
+            link.send(task["reading"].fill(source, numbers, *slots[slot % _SLOTS], task["stop_at_bad"]))
 
 
 def _slot_bytes(shape: Tuple[int, int]) -> Tuple[int, int]:
@@ -303,7 +319,8 @@ def universe_of(source: Any, trajectories: Sequence[Any]) -> Any:
 
 def place_of(trajectory: Any, number: int) -> str:
     """"run.dcd: frame 12 (counted from 0)"."""
-    name, local = part_of(trajectory, number)
+    reader, local = part_of(trajectory, number)
+    name = name_of(reader)
     of_all = f", {number} of all files" if local != number else ""
     return f"{name}: frame {local} (counted from 0{of_all})" if name else f"frame {number} (counted from 0)"
 
@@ -320,11 +337,11 @@ class Frames:
         fit: one that is moved to where it is in the first frame. Neither turns, as cells do not.
         cell: of all frames, as `Atoms` take it; None: their own.
         skip_bad: frames that cannot be read or have no cell, or positions that are no numbers, are left out.
-        readers: processes that read; None: as many as are worth while. 1: this one.
+        readers: threads that read DCD files, or processes that read others; None: as many as are worth while. 1: this one.
 
     Attributes:
         group: the atoms that count; `charges`, (N,) float64, e.
-        readers: processes that read, once blocks are taken.
+        readers: threads or processes that read, once blocks are taken.
         skipped: frames that were left out, and `bad`, the first of them.
         cell: the vectors of the first frame, (3, 3), A.
     """
@@ -336,6 +353,7 @@ class Frames:
         self.group = universe.atoms if select is None else selected(universe, select)
         self.universe = getattr(universe, "universe", universe)
         self.trajectory: Any = self.universe.trajectory
+        self._source = Source(self.trajectory)
         if readers is not None and (not isinstance(readers, (int, np.integer)) or readers < 1):
             raise UsageError(f"readers: a whole number, at least 1, is needed, not {readers!r}")
         self._wanted_readers, self._skips = readers, switch_of(skip_bad, "skip_bad")
@@ -415,7 +433,7 @@ class Frames:
         with self._as_it_was():
             for number in self.numbers:
                 start_s = time.perf_counter()
-                _, bad = self._reading.fill(self.trajectory, [number], positions[None], cell[None], True)
+                _, bad = self._reading.fill(self._source, [number], positions[None], cell[None], True)
                 self._frame_s = time.perf_counter() - start_s
                 if not bad:
                     for placing in placings:
@@ -460,15 +478,16 @@ class Frames:
         Errors: InputError of a frame that cannot be used, with its number and its file; FileError.
         """
         numbers = self.numbers[after:]
-        readers = self._count_readers(len(numbers))
+        readers, files = self._count_readers(numbers)
         if self._is_plain_memory:
             made = self._of_memory(numbers)
         else:
             most = max(1, min(_BLOCK_BYTES // max(12 * self.atoms, 1), _MOST_FRAMES, -(-len(numbers) // (2 * readers))))
             parts = [numbers[k:k + most] for k in range(0, len(numbers), most)]
-            processes = self._start(parts, most, readers) if readers > 1 else []
-            self.readers = max(len(processes), 1)
-            made = self._of_processes(processes, parts) if processes else self._of_reader(parts, most)
+            processes = self._start(parts, most, readers) if readers > 1 and files is None else []
+            self.readers = max(len(processes), 1) if files is None else min(readers, len(parts))
+            made = self._of_threads(files, parts, most) if files is not None else \
+                self._of_processes(processes, parts) if processes else self._of_reader(parts, most)
         done = after
         with contextlib.closing(made), self._as_it_was():  # type: ignore[type-var]
             for length, good, bad, positions, cells in made:
@@ -501,7 +520,7 @@ class Frames:
             usable = np.array([_are_near(flat) for flat in of.reshape(len(part), -1)]) & cells.any(axis=(1, 2))
             bad: List[Bad] = []
             for number in index[~usable]:
-                bad += checker.fill(self.trajectory, [int(number)], positions[None], cell[None], True)[1]
+                bad += checker.fill(self._source, [int(number)], positions[None], cell[None], True)[1]
             wrong = {one.number for one in bad}
             keep = np.array([number not in wrong for number in part])
             yield len(part), index[keep].tolist(), bad, of if keep.all() else of[keep], cells[keep]
@@ -509,8 +528,28 @@ class Frames:
     def _of_reader(self, parts: List[range], most: int) -> Iterator[Any]:
         positions, cells = np.empty((most, self.atoms, 3), np.float32), np.empty((most, 3, 3))
         for part in parts:
-            good, bad = self._reading.fill(self.trajectory, part, positions, cells, not self._skips)
+            good, bad = self._reading.fill(self._source, part, positions, cells, not self._skips)
             yield len(part), good, bad, positions, cells
+
+    def _of_threads(self, files: PlainFiles, parts: List[range], most: int) -> Iterator[Any]:
+        slots = [(np.empty((most, self.atoms, 3), np.float32), np.empty((most, 3, 3)))
+                 for _ in range(min(_SLOTS * self.readers, len(parts)))]
+        pool = ThreadPoolExecutor(self.readers, "leyden-frames")
+
+        def begin(k: int) -> Any:
+            return pool.submit(self._reading.fill, files, parts[k], *slots[k % len(slots)], not self._skips)
+
+        coming = deque(begin(k) for k in range(len(slots)))
+        try:
+            for k, part in enumerate(parts):
+                yield (len(part), *coming.popleft().result(), *slots[k % len(slots)])
+                if k + len(slots) < len(parts):
+                    coming.append(begin(k + len(slots)))
+        finally:
+            for block in coming:
+                block.cancel()
+            pool.shutdown()
+            files.close()
 
     def _of_processes(self, processes: List[_Reader], parts: List[range]) -> Iterator[Any]:
         try:
@@ -524,18 +563,23 @@ class Frames:
 
     # ---- Processes -------------------------------------------------------------------------------
 
-    def _count_readers(self, frames: int) -> int:
-        """Processes that are worth while."""
-        parts = getattr(self.trajectory, "readers", None) or [self.trajectory]
+    def _count_readers(self, numbers: range) -> Tuple[int, Optional[PlainFiles]]:
+        """Readers that are worth while; and of which files, where threads do."""
         formats = [{one.format} if isinstance(one.format, str) else set(one.format)
-                   for one in parts if hasattr(one, "format")]
-        if len(formats) < len(parts) or not all(one & _RANDOM for one in formats) or not sys.executable:
-            return 1
-        if self._wanted_readers is not None:
-            return min(int(self._wanted_readers), frames)
-        expected_s = frames * self._frame_s
+                   for one in parts_of(self.trajectory) if hasattr(one, "format")]
+        if len(formats) < len(parts_of(self.trajectory)) or not all(one & _RANDOM for one in formats):
+            return 1, None
         cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-        return 1 if expected_s < 2 * _START_S else min(cores, _MOST_READERS, int(expected_s / _START_S), frames)
+        expected_s, wanted = len(numbers) * self._frame_s, self._wanted_readers
+        most = min(min(cores, _MOST_READERS) if wanted is None else int(wanted), len(numbers))
+        if most > 1 and (wanted is not None or expected_s > _SHORT_S) and not getattr(self.trajectory, "transformations", ()):
+            with self._as_it_was():
+                files = PlainFiles.of(self.trajectory, numbers)
+            if files is not None:
+                return most, files
+        if not sys.executable or (wanted is None and expected_s < 2 * _START_S):
+            return 1, None
+        return most if wanted is not None else min(most, int(expected_s / _START_S)), None
 
     def _start(self, parts: List[range], most: int, readers: int) -> List[_Reader]:
         """None where what is to be read cannot be sent to another process."""
