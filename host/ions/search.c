@@ -1,5 +1,6 @@
 #include "ions/search.h"
 
+#include "clock.h"
 #include "error.h"
 #include "ions/bounds.h"
 #include "memory.h"
@@ -11,7 +12,15 @@
 
 /* Bricks that are brought up to date at a time, the most promising first. Sums of pairs for all
  * that one ion leaves open, and the places that this is at least and at most. */
-enum { FIRST_BRICKS = 48, SAMPLE = 16, LEAST_PLACES = 64, MOST_PLACES = 16384, CHECKED = 2, CHECKED_ROWS = 8 };
+enum {
+    FIRST_BRICKS = 48,
+    SAMPLE = 16,
+    TOGETHER = 4,
+    LEAST_PLACES = 64,
+    MOST_PLACES = 16384,
+    CHECKED = 2,
+    CHECKED_ROWS = 8
+};
 static const double most_pairs = 2e9;
 
 /* Energies are equal that differ by the rounding of double sums. Floats: of a sum. */
@@ -72,7 +81,7 @@ struct search {
     int32_t *ends; /* [version]: effects up to it */
     int32_t version, version_room;
     placed *ions;
-    size_t ion_count, ion_room, looked_at; /* looked_at: ions that are summed, or were not open, by sum_next() */
+    size_t ion_count, ion_room, looked_at; /* looked_at: those that sum_some() has done with */
 
     /* For one update or list. */
     ions_work *work;
@@ -143,7 +152,10 @@ static ley_status update(search *s, size_t count, ley_error *error)
                                  .last = s->ends[s->version],
                                  .record = (int32_t)i};
     }
+    const double begin_s = ley_clock_s();
     const ley_status status = s->o.map->update(s->o.map, s->effects, count, s->work, s->news, error);
+    s->done.updates++;
+    s->done.updates_s += ley_clock_s() - begin_s;
     for (size_t i = 0; i < count && status == LEY_OK; i++) {
         const int32_t b = s->chosen[i];
         if (isnan(s->news[i].least) || isnan(s->news[i].most) || isnan(s->news[i].next_least) ||
@@ -404,15 +416,20 @@ static candidate candidate_of(const search *s, int64_t brick, int local, float f
     return c;
 }
 
-/* While a device is at an update: the next ion that is to be summed at the end. What fails now will
- * fail then. */
-static void sum_next(void *context)
+/* While a device is at an update: some ions that are to be summed at the end, once there are enough
+ * for the atoms to be read for all of them together. What fails now will fail then. */
+static void sum_some(void *context)
 {
     search *s = context;
-    while (s->looked_at < s->ion_count && !s->ions[s->looked_at].is_open)
-        s->looked_at++;
-    if (s->looked_at < s->ion_count)
-        sum_solute(s, &s->ions[s->looked_at++].at, 1, NULL);
+    candidate c[TOGETHER];
+    size_t count = 0, k = s->looked_at;
+    for (; k < s->ion_count && count < TOGETHER; k++)
+        if (s->ions[k].is_open)
+            c[count++] = s->ions[k].at;
+    if (count < TOGETHER)
+        return;
+    s->looked_at = k;
+    sum_solute(s, c, count, NULL);
 }
 
 /* ---- What the map is off by ------------------------------------------------------------------ */
@@ -477,7 +494,7 @@ ley_status search_begin(const search_options *o, search **made, ley_error *error
     if (s == NULL)
         return ley_fail_memory(error, sizeof *s, "the search");
     s->o = *o;
-    s->o.map->meanwhile = sum_next;
+    s->o.map->meanwhile = sum_some;
     s->o.map->context = s;
     s->g = o->map->grid;
     s->most_found = (size_t)fmin(fmax(places, LEAST_PLACES), MOST_PLACES);
@@ -529,7 +546,11 @@ static ley_status list(search *s, double charge_e, double limit, int64_t last, s
                               .limit = nextafterf((float)limit, INFINITY),
                               .last = last,
                               .most = s->most_found};
-    return s->o.map->list(s->o.map, count, s->chosen, &query, s->found, total, error);
+    const double begin_s = ley_clock_s();
+    const ley_status status = s->o.map->list(s->o.map, count, s->chosen, &query, s->found, total, error);
+    s->done.lists++;
+    s->done.lists_s += ley_clock_s() - begin_s;
+    return status;
 }
 
 /* More nodes are as good as can be recomputed: the limit is lowered to where they can, or to the
