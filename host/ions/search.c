@@ -19,6 +19,7 @@ enum {
     LEAST_PLACES = 64,
     MOST_PLACES = 16384,
     CHECKED = 2,
+    CHECKED_NODES = 2 * CHECKED * BRICK_NODES,
     CHECKED_ROWS = 8
 };
 static const double most_pairs = 2e9;
@@ -135,7 +136,7 @@ static bool make_room(search *s)
     s->work = calloc(n, sizeof *s->work);
     s->news = calloc(n, sizeof *s->news);
     s->chosen = calloc(n, sizeof *s->chosen);
-    s->found = calloc(s->most_found > BRICK_NODES ? s->most_found : BRICK_NODES, sizeof *s->found);
+    s->found = calloc(s->most_found > CHECKED_NODES ? s->most_found : CHECKED_NODES, sizeof *s->found);
     return s->records != NULL && s->versions != NULL && s->fresh != NULL && s->ends != NULL && s->effects != NULL &&
            s->ions != NULL && s->work != NULL && s->news != NULL && s->chosen != NULL && s->found != NULL;
 }
@@ -952,7 +953,7 @@ static ley_status check_nodes(search *s, int64_t b, size_t total, const close_at
     checking k = {.s = s, .brick = b, .close = close};
     for (int i = 0; i < BRICK_NODES; i++)
         k.values[i] = NAN;
-    for (size_t i = 0; i < total && i < BRICK_NODES; i++)
+    for (size_t i = 0; i < total; i++)
         if (s->found[i].brick == b && s->found[i].local >= 0 && s->found[i].local < BRICK_NODES)
             k.values[s->found[i].local] = s->found[i].value;
     parallel_ranges(BRICK * BRICK, check_rows, &k);
@@ -962,36 +963,34 @@ static ley_status check_nodes(search *s, int64_t b, size_t total, const close_at
     return LEY_OK;
 }
 
-/* Of all nodes of a brick that were found. */
-static bool record_is_right(const search *s, const ions_record *r, size_t total)
+/* Of all nodes of a brick among those that were found. */
+static ley_status check_record(const search *s, int32_t b, size_t total, ley_error *error)
 {
+    const ions_record *r = &s->records[b];
     float least[2] = {INFINITY, INFINITY}, most[2] = {-INFINITY, -INFINITY};
+    size_t count = 0;
     for (size_t i = 0; i < total; i++) {
         const float v = s->found[i].value;
+        if (s->found[i].brick != b)
+            continue;
+        count++;
         least[1] = fminf(least[1], fmaxf(least[0], v));
         most[1] = fmaxf(most[1], fminf(most[0], v));
         least[0] = fminf(least[0], v);
         most[0] = fmaxf(most[0], v);
     }
-    return r->least == least[0] && r->next_least == least[1] && r->most == most[0] && r->next_most == most[1];
+    if ((double)count != (double)r->count)
+        return ley_fail(error, LEY_ERROR_WRONG_RESULT, "a brick has %zu nodes, and %.0f were counted", count,
+                        (double)r->count);
+    if (r->least != least[0] || r->next_least != least[1] || r->most != most[0] || r->next_most != most[1])
+        return ley_fail(error, LEY_ERROR_WRONG_RESULT, "a brick's least or largest values are not those of its nodes");
+    return LEY_OK;
 }
 
-static ley_status check_brick(search *s, int64_t b, ley_error *error)
+static ley_status check_brick(search *s, int32_t b, size_t total, ley_error *error)
 {
-    const ions_query query = {.sign = 1, .limit = INFINITY, .last = INT32_MAX, .most = BRICK_NODES};
     close_atoms close = {.n = 0};
-    size_t total = 0;
-    s->chosen[0] = (int32_t)b;
-    ley_status status = update(s, 1, error);
-    s->chosen[0] = (int32_t)b;
-    if (status == LEY_OK)
-        status = s->o.map->list(s->o.map, 1, s->chosen, &query, s->found, &total, error);
-    if (status == LEY_OK && (double)total != (double)s->records[b].count)
-        status = ley_fail(error, LEY_ERROR_WRONG_RESULT, "a brick has %zu nodes, and %.0f were counted", total,
-                          (double)s->records[b].count);
-    if (status == LEY_OK && !record_is_right(s, &s->records[b], total))
-        status =
-            ley_fail(error, LEY_ERROR_WRONG_RESULT, "a brick's least or largest values are not those of its nodes");
+    ley_status status = check_record(s, b, total, error);
     if (status == LEY_OK)
         status = find_close(s, b, &close, error);
     if (status == LEY_OK)
@@ -1000,20 +999,46 @@ static ley_status check_brick(search *s, int64_t b, ley_error *error)
     return status;
 }
 
+static size_t add_once(int32_t *bricks, size_t n, int64_t b)
+{
+    for (size_t i = 0; i < n; i++)
+        if (bricks[i] == b)
+            return n;
+    bricks[n] = (int32_t)b;
+    return n + 1;
+}
+
 /* Bricks at the solute's edge, where nodes are left out and others are not, and some of all. */
-ley_status search_check(search *s, ley_error *error)
+static size_t choose_checked(const search *s, int32_t *bricks)
 {
     int64_t edge = 0, seen = 0, taken = 0;
-    ley_status status = LEY_OK;
+    size_t n = 0;
     for (int64_t b = 0; b < s->g->brick_count; b++)
         edge += s->records[b].count > 0 && s->records[b].count < BRICK_NODES;
-    for (int64_t b = 0; b < s->g->brick_count && taken < CHECKED && status == LEY_OK; b++)
+    for (int64_t b = 0; b < s->g->brick_count && taken < CHECKED; b++)
         if (s->records[b].count > 0 && s->records[b].count < BRICK_NODES &&
             seen++ == (2 * taken + 1) * edge / (2 * CHECKED)) {
             taken++;
-            status = check_brick(s, b, error);
+            n = add_once(bricks, n, b);
         }
-    for (int64_t i = 0; i < CHECKED && status == LEY_OK; i++)
-        status = check_brick(s, (2 * i + 1) * s->g->brick_count / (2 * CHECKED), error);
+    for (int64_t i = 0; i < CHECKED; i++)
+        n = add_once(bricks, n, (2 * i + 1) * s->g->brick_count / (2 * CHECKED));
+    return n;
+}
+
+ley_status search_check(search *s, ley_error *error)
+{
+    const ions_query query = {.sign = 1, .limit = INFINITY, .last = INT32_MAX, .most = CHECKED_NODES};
+    int32_t bricks[2 * CHECKED];
+    const size_t n = choose_checked(s, bricks);
+    size_t total = 0;
+    memcpy(s->chosen, bricks, n * sizeof *bricks);
+    ley_status status = update(s, n, error);
+    if (status == LEY_OK)
+        status = s->o.map->list(s->o.map, n, bricks, &query, s->found, &total, error);
+    if (total > query.most)
+        total = query.most;
+    for (size_t i = 0; i < n && status == LEY_OK; i++)
+        status = check_brick(s, bricks[i], total, error);
     return status;
 }
