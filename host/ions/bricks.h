@@ -114,6 +114,7 @@ struct ions_map {
     const float *table;  /* of a periodic cell: what a unit effect adds at a node that is so far from it */
     void (*meanwhile)(void *context); /* NULL: nothing. What the host may do while a device is at an update */
     void *context;
+    double kernels_s; /* of a device: how long its kernels took */
     ley_status (*mask)(ions_map *map, const ions_spheres *spheres, ley_error *error);
     ley_status (*update)(ions_map *map, const ions_effect *effects, size_t n, const ions_work *work,
                          ions_record *records, ley_error *error);

@@ -333,6 +333,7 @@ static ley_status update(ions_map *map, const ions_effect *effects, size_t n, co
     if (map->meanwhile != NULL)
         map->meanwhile(map->context);
     const ley_status finished = sequence_finish(&m->work, status == LEY_OK ? error : NULL);
+    map->kernels_s += m->work.times.kernel_s;
     if (status != LEY_OK || finished != LEY_OK)
         return status != LEY_OK ? status : finished;
     for (size_t i = 0; i < n; i++) {

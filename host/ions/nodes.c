@@ -57,14 +57,23 @@ static ley_status place_each(placing *p, search *s, size_t *species, bool *has_r
 }
 
 /* With their energies. p->is_doubtful: they are to be placed again. */
-static ley_status place_all(placing *p, search *s, ley_error *error)
+static ley_status place_all(placing *p, const ions_map *map, search *s, ley_error *error)
 {
     ions_task *t = p->t;
     size_t species;
     bool has_room, is_right = true;
+    const double begin_s = ley_clock_s();
     ley_status status = place_each(p, s, &species, &has_room, error);
+    const double placed_s = ley_clock_s();
     if (status == LEY_OK)
         status = search_settle(s, &is_right, error);
+    const search_counts *c = search_has_done(s);
+    log_say(
+        LEY_LOG_DETAIL,
+        "ions: placed in %.3g s, summed in %.3g s more; %lld updates of the map took %.3g s, kernels in them %.3g s, "
+        "%lld lists of nodes %.3g s",
+        placed_s - begin_s, ley_clock_s() - placed_s, (long long)c->updates, c->updates_s, map->kernels_s,
+        (long long)c->lists, c->lists_s);
     p->is_doubtful = !is_right;
     if (status != LEY_OK || !is_right)
         return status;
@@ -133,7 +142,7 @@ static ley_status run_on(placing *p, ions_map *map, ley_error *error)
         status = ions_count(t, how->volume_A3, error);
     }
     if (status == LEY_OK)
-        status = place_all(p, s, error);
+        status = place_all(p, map, s, error);
     if (status == LEY_OK && !p->is_doubtful) {
         note_counts(p, map, s);
         status = search_check(s, error);

@@ -1,5 +1,6 @@
 #include "ions/search.h"
 
+#include "clock.h"
 #include "error.h"
 #include "ions/bounds.h"
 #include "memory.h"
@@ -11,7 +12,16 @@
 
 /* Bricks that are brought up to date at a time, the most promising first. Sums of pairs for all
  * that one ion leaves open, and the places that this is at least and at most. */
-enum { FIRST_BRICKS = 48, SAMPLE = 16, LEAST_PLACES = 64, MOST_PLACES = 16384, CHECKED = 2, CHECKED_ROWS = 8 };
+enum {
+    FIRST_BRICKS = 48,
+    SAMPLE = 16,
+    TOGETHER = 4,
+    LEAST_PLACES = 64,
+    MOST_PLACES = 16384,
+    CHECKED = 2,
+    CHECKED_NODES = 2 * CHECKED * BRICK_NODES,
+    CHECKED_ROWS = 8
+};
 static const double most_pairs = 2e9;
 
 /* Energies are equal that differ by the rounding of double sums. Floats: of a sum. */
@@ -72,7 +82,7 @@ struct search {
     int32_t *ends; /* [version]: effects up to it */
     int32_t version, version_room;
     placed *ions;
-    size_t ion_count, ion_room, looked_at; /* looked_at: ions that are summed, or were not open, by sum_next() */
+    size_t ion_count, ion_room, looked_at; /* looked_at: those that sum_some() has done with */
 
     /* For one update or list. */
     ions_work *work;
@@ -126,7 +136,7 @@ static bool make_room(search *s)
     s->work = calloc(n, sizeof *s->work);
     s->news = calloc(n, sizeof *s->news);
     s->chosen = calloc(n, sizeof *s->chosen);
-    s->found = calloc(s->most_found > BRICK_NODES ? s->most_found : BRICK_NODES, sizeof *s->found);
+    s->found = calloc(s->most_found > CHECKED_NODES ? s->most_found : CHECKED_NODES, sizeof *s->found);
     return s->records != NULL && s->versions != NULL && s->fresh != NULL && s->ends != NULL && s->effects != NULL &&
            s->ions != NULL && s->work != NULL && s->news != NULL && s->chosen != NULL && s->found != NULL;
 }
@@ -143,7 +153,10 @@ static ley_status update(search *s, size_t count, ley_error *error)
                                  .last = s->ends[s->version],
                                  .record = (int32_t)i};
     }
+    const double begin_s = ley_clock_s();
     const ley_status status = s->o.map->update(s->o.map, s->effects, count, s->work, s->news, error);
+    s->done.updates++;
+    s->done.updates_s += ley_clock_s() - begin_s;
     for (size_t i = 0; i < count && status == LEY_OK; i++) {
         const int32_t b = s->chosen[i];
         if (isnan(s->news[i].least) || isnan(s->news[i].most) || isnan(s->news[i].next_least) ||
@@ -404,15 +417,20 @@ static candidate candidate_of(const search *s, int64_t brick, int local, float f
     return c;
 }
 
-/* While a device is at an update: the next ion that is to be summed at the end. What fails now will
- * fail then. */
-static void sum_next(void *context)
+/* While a device is at an update: some ions that are to be summed at the end, once there are enough
+ * for the atoms to be read for all of them together. What fails now will fail then. */
+static void sum_some(void *context)
 {
     search *s = context;
-    while (s->looked_at < s->ion_count && !s->ions[s->looked_at].is_open)
-        s->looked_at++;
-    if (s->looked_at < s->ion_count)
-        sum_solute(s, &s->ions[s->looked_at++].at, 1, NULL);
+    candidate c[TOGETHER];
+    size_t count = 0, k = s->looked_at;
+    for (; k < s->ion_count && count < TOGETHER; k++)
+        if (s->ions[k].is_open)
+            c[count++] = s->ions[k].at;
+    if (count < TOGETHER)
+        return;
+    s->looked_at = k;
+    sum_solute(s, c, count, NULL);
 }
 
 /* ---- What the map is off by ------------------------------------------------------------------ */
@@ -477,7 +495,7 @@ ley_status search_begin(const search_options *o, search **made, ley_error *error
     if (s == NULL)
         return ley_fail_memory(error, sizeof *s, "the search");
     s->o = *o;
-    s->o.map->meanwhile = sum_next;
+    s->o.map->meanwhile = sum_some;
     s->o.map->context = s;
     s->g = o->map->grid;
     s->most_found = (size_t)fmin(fmax(places, LEAST_PLACES), MOST_PLACES);
@@ -529,7 +547,11 @@ static ley_status list(search *s, double charge_e, double limit, int64_t last, s
                               .limit = nextafterf((float)limit, INFINITY),
                               .last = last,
                               .most = s->most_found};
-    return s->o.map->list(s->o.map, count, s->chosen, &query, s->found, total, error);
+    const double begin_s = ley_clock_s();
+    const ley_status status = s->o.map->list(s->o.map, count, s->chosen, &query, s->found, total, error);
+    s->done.lists++;
+    s->done.lists_s += ley_clock_s() - begin_s;
+    return status;
 }
 
 /* More nodes are as good as can be recomputed: the limit is lowered to where they can, or to the
@@ -931,7 +953,7 @@ static ley_status check_nodes(search *s, int64_t b, size_t total, const close_at
     checking k = {.s = s, .brick = b, .close = close};
     for (int i = 0; i < BRICK_NODES; i++)
         k.values[i] = NAN;
-    for (size_t i = 0; i < total && i < BRICK_NODES; i++)
+    for (size_t i = 0; i < total; i++)
         if (s->found[i].brick == b && s->found[i].local >= 0 && s->found[i].local < BRICK_NODES)
             k.values[s->found[i].local] = s->found[i].value;
     parallel_ranges(BRICK * BRICK, check_rows, &k);
@@ -941,36 +963,34 @@ static ley_status check_nodes(search *s, int64_t b, size_t total, const close_at
     return LEY_OK;
 }
 
-/* Of all nodes of a brick that were found. */
-static bool record_is_right(const search *s, const ions_record *r, size_t total)
+/* Of all nodes of a brick among those that were found. */
+static ley_status check_record(const search *s, int32_t b, size_t total, ley_error *error)
 {
+    const ions_record *r = &s->records[b];
     float least[2] = {INFINITY, INFINITY}, most[2] = {-INFINITY, -INFINITY};
+    size_t count = 0;
     for (size_t i = 0; i < total; i++) {
         const float v = s->found[i].value;
+        if (s->found[i].brick != b)
+            continue;
+        count++;
         least[1] = fminf(least[1], fmaxf(least[0], v));
         most[1] = fmaxf(most[1], fminf(most[0], v));
         least[0] = fminf(least[0], v);
         most[0] = fmaxf(most[0], v);
     }
-    return r->least == least[0] && r->next_least == least[1] && r->most == most[0] && r->next_most == most[1];
+    if ((double)count != (double)r->count)
+        return ley_fail(error, LEY_ERROR_WRONG_RESULT, "a brick has %zu nodes, and %.0f were counted", count,
+                        (double)r->count);
+    if (r->least != least[0] || r->next_least != least[1] || r->most != most[0] || r->next_most != most[1])
+        return ley_fail(error, LEY_ERROR_WRONG_RESULT, "a brick's least or largest values are not those of its nodes");
+    return LEY_OK;
 }
 
-static ley_status check_brick(search *s, int64_t b, ley_error *error)
+static ley_status check_brick(search *s, int32_t b, size_t total, ley_error *error)
 {
-    const ions_query query = {.sign = 1, .limit = INFINITY, .last = INT32_MAX, .most = BRICK_NODES};
     close_atoms close = {.n = 0};
-    size_t total = 0;
-    s->chosen[0] = (int32_t)b;
-    ley_status status = update(s, 1, error);
-    s->chosen[0] = (int32_t)b;
-    if (status == LEY_OK)
-        status = s->o.map->list(s->o.map, 1, s->chosen, &query, s->found, &total, error);
-    if (status == LEY_OK && (double)total != (double)s->records[b].count)
-        status = ley_fail(error, LEY_ERROR_WRONG_RESULT, "a brick has %zu nodes, and %.0f were counted", total,
-                          (double)s->records[b].count);
-    if (status == LEY_OK && !record_is_right(s, &s->records[b], total))
-        status =
-            ley_fail(error, LEY_ERROR_WRONG_RESULT, "a brick's least or largest values are not those of its nodes");
+    ley_status status = check_record(s, b, total, error);
     if (status == LEY_OK)
         status = find_close(s, b, &close, error);
     if (status == LEY_OK)
@@ -979,20 +999,46 @@ static ley_status check_brick(search *s, int64_t b, ley_error *error)
     return status;
 }
 
+static size_t add_once(int32_t *bricks, size_t n, int64_t b)
+{
+    for (size_t i = 0; i < n; i++)
+        if (bricks[i] == b)
+            return n;
+    bricks[n] = (int32_t)b;
+    return n + 1;
+}
+
 /* Bricks at the solute's edge, where nodes are left out and others are not, and some of all. */
-ley_status search_check(search *s, ley_error *error)
+static size_t choose_checked(const search *s, int32_t *bricks)
 {
     int64_t edge = 0, seen = 0, taken = 0;
-    ley_status status = LEY_OK;
+    size_t n = 0;
     for (int64_t b = 0; b < s->g->brick_count; b++)
         edge += s->records[b].count > 0 && s->records[b].count < BRICK_NODES;
-    for (int64_t b = 0; b < s->g->brick_count && taken < CHECKED && status == LEY_OK; b++)
+    for (int64_t b = 0; b < s->g->brick_count && taken < CHECKED; b++)
         if (s->records[b].count > 0 && s->records[b].count < BRICK_NODES &&
             seen++ == (2 * taken + 1) * edge / (2 * CHECKED)) {
             taken++;
-            status = check_brick(s, b, error);
+            n = add_once(bricks, n, b);
         }
-    for (int64_t i = 0; i < CHECKED && status == LEY_OK; i++)
-        status = check_brick(s, (2 * i + 1) * s->g->brick_count / (2 * CHECKED), error);
+    for (int64_t i = 0; i < CHECKED; i++)
+        n = add_once(bricks, n, (2 * i + 1) * s->g->brick_count / (2 * CHECKED));
+    return n;
+}
+
+ley_status search_check(search *s, ley_error *error)
+{
+    const ions_query query = {.sign = 1, .limit = INFINITY, .last = INT32_MAX, .most = CHECKED_NODES};
+    int32_t bricks[2 * CHECKED];
+    const size_t n = choose_checked(s, bricks);
+    size_t total = 0;
+    memcpy(s->chosen, bricks, n * sizeof *bricks);
+    ley_status status = update(s, n, error);
+    if (status == LEY_OK)
+        status = s->o.map->list(s->o.map, n, bricks, &query, s->found, &total, error);
+    if (total > query.most)
+        total = query.most;
+    for (size_t i = 0; i < n && status == LEY_OK; i++)
+        status = check_brick(s, bricks[i], total, error);
     return status;
 }

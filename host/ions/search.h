@@ -33,8 +33,10 @@ typedef struct search search;
 /* What it has done. */
 typedef struct search_counts {
     int64_t free_nodes, recomputed, undecided, searched;
-    double energy_error; /* of the map's energies, kcal/mol */
-    double largest;      /* absolute energy */
+    double energy_error;    /* of the map's energies, kcal/mol */
+    double largest;         /* absolute energy */
+    int64_t updates, lists; /* of the map, and how long they took */
+    double updates_s, lists_s;
 } search_counts;
 
 /* Leaves out what is near the solute, and looks at all bricks. */
