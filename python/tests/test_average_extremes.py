@@ -37,6 +37,25 @@ def test_charges_that_cancel(engine, tol):
         assert made.report["expected_error"] <= tol
 
 
+def test_molecules_on_a_lattice(engine, tmp_path):
+    """Short waves of a crystal, which the mesh of other matter would take for long ones."""
+    random, n, spacing = np.random.default_rng(1), 14, 1.35
+    at = np.array(list(np.ndindex(n, n, n))) * spacing + random.uniform(-0.25, 0.25, (n ** 3, 3))
+    along, across = random.normal(size=(2, n ** 3, 3))
+    along /= np.linalg.norm(along, axis=1)[:, None]
+    across -= (along * across).sum(axis=1)[:, None] * along
+    across /= np.linalg.norm(across, axis=1)[:, None]
+    x = np.stack([at, at + 0.586 * along + 0.757 * across, at + 0.586 * along - 0.757 * across], axis=1).reshape(-1, 3)
+    charges, box, kept = np.tile([-0.834, 0.417, 0.417], n ** 3), [n * spacing] * 3 + [90, 90, 90], tmp_path / "sums"
+    made = check(engine, x, charges, box, 1e-4, checkpoint=kept)
+    again = check(engine, x, charges, box, 1e-4, checkpoint=kept)
+    assert made.report["checked_frames"] == 1 and again.report["resumed_frames"] == 1
+    assert np.array_equal(made.mean.values, again.mean.values)
+    salt = np.array(list(np.ndindex(8, 8, 8)))
+    with pytest.raises(leyden.WrongResult, match="frame 1: the potential is off"):  # floats do not hold what is left of it
+        check(engine, 1.4 * salt, (-1.0) ** salt.sum(axis=1), [11.2] * 3 + [90, 90, 90], 1e-4)
+
+
 @pytest.mark.parametrize("box", [[3, 2.5, 60, 90, 90, 90], [30, 25, 3, 90, 90, 90], [2, 2, 2, 90, 90, 90],
                                  [20, 21, 22, 25, 27, 30], [20, 21, 22, 100, 110, 140]], ids=str)
 @pytest.mark.parametrize("kind", ["one", "pair", "many"])

@@ -2,6 +2,7 @@
 import os
 import shutil
 import signal
+import struct
 import subprocess
 import sys
 import textwrap
@@ -13,6 +14,7 @@ import pytest
 import leyden
 from conftest import BOX, Topology, of_memory, walk
 from leyden._cell import vectors_of_boxes
+from leyden._dcd import PlainFiles
 from leyden._frames import Frames
 from test_average_c import matrix_of, write_dcd
 
@@ -148,6 +150,77 @@ def test_cells_of_charmm(files, tmp_path, angles):
     assert np.allclose(leyden.Atoms(universe, radii=0).cell, np.diag(BOX[:3]))
     write_dcd(tmp_path / "namd.dcd", walk(4, 40), boxes, "cosines")
     assert np.allclose(read(Frames(topology, tmp_path / "namd.dcd"))[2], vectors_of_boxes(boxes), atol=1e-4)
+
+
+@pytest.fixture(name="no_processes")
+def _no_processes(monkeypatch):
+    monkeypatch.setattr(Frames, "_start", None)
+
+
+def same_by_threads(*arguments, **options):
+    """What two threads read is what MDAnalysis reads, to the byte."""
+    one, two = Frames(*arguments, readers=1, **options), Frames(*arguments, readers=2, **options)
+    first, second = read(one), read(two)
+    assert two.readers == 2 and all(np.array_equal(a, b) for a, b in zip(first, second)) and one.bad == two.bad
+    return second
+
+
+@pytest.mark.extra
+@pytest.mark.usefixtures("no_processes")
+@pytest.mark.parametrize("kind", ["angles", "cosines", "matrix"])
+@pytest.mark.parametrize("angles", [(90, 90, 90), (80, 95, 70)], ids=["upright", "oblique"])
+def test_threads(files, tmp_path, kind, angles):
+    """Cells that change, in all ways in which programs write them; parts of frames that are moved; several files."""
+    MDAnalysis = pytest.importorskip("MDAnalysis")
+    topology, usual = files("dcd", 30)
+    boxes = np.array([[20 + 0.01 * k, 21, 22, *angles] for k in range(60)], float)
+    write_dcd(tmp_path / "a.dcd", walk(60, 40), boxes, kind)
+    same_by_threads(topology, tmp_path / "a.dcd")
+    same_by_threads(topology, tmp_path / "a.dcd", select="index 3 5:9", center="index 20:39", start=50, stop=3, step=-2)
+    numbers, positions, _ = same_by_threads(topology, usual, tmp_path / "a.dcd", usual)
+    assert len(numbers) == 120 and np.array_equal(positions[:30], positions[90:])
+    nm = MDAnalysis.Universe(topology, tmp_path / "a.dcd", format="LAMMPS", lengthunit="nm")
+    assert np.allclose(same_by_threads(nm)[1], 10 * walk(60, 40))
+    assert len(read(Frames(topology, tmp_path / "a.dcd", readers=500))[0]) == 60
+
+
+def _number(content, at, value, order="="):
+    return content[:at] + struct.pack(order + "i", value) + content[at + 4:]
+
+
+@pytest.mark.extra
+@pytest.mark.usefixtures("no_processes")
+def test_threads_and_frames_that_are_wrong(files, tmp_path):
+    """Files of other layouts are left to MDAnalysis, and so are frames that are unlike the others."""
+    MDAnalysis = pytest.importorskip("MDAnalysis")
+    topology, usual = files("dcd", 30)
+    with open(usual, "rb") as file:
+        content = file.read()
+    size = 3 * (4 * 40 + 8) + 56
+    for name, changed, is_plain in (
+            ("usual", content, True), ("four", _number(content, 8 + 4 * 11, 1), False),
+            ("fixed", _number(content, 8 + 4 * 8, 3), False), ("old", _number(content, 8 + 4 * 19, 0), False),
+            ("other", _number(content, len(content) - size, 40), False)):
+        (tmp_path / f"{name}.dcd").write_bytes(changed)
+        try:
+            trajectory = MDAnalysis.Universe(topology, tmp_path / f"{name}.dcd").trajectory
+        except (OSError, ValueError, EOFError):
+            assert not is_plain
+            continue
+        found = PlainFiles.of(trajectory, range(30))
+        assert (found is not None) == is_plain, name
+        if found is not None:
+            found.close()
+    at = len(content) - 20 * size + 56
+    (tmp_path / "marks.dcd").write_bytes(_number(content, at, 99))
+    positions = np.frombuffer(content, np.float32).copy()
+    positions[(at + 4) // 4 + 7] = np.nan
+    (tmp_path / "nan.dcd").write_bytes(positions.tobytes())
+    for name in "marks", "nan":
+        with pytest.raises(leyden.InputError, match=f"{name}.dcd: frame 10 "):
+            read(Frames(topology, tmp_path / f"{name}.dcd", readers=2))
+        numbers, _, _ = same_by_threads(topology, tmp_path / f"{name}.dcd", skip_bad=True)
+        assert numbers.tolist() == [k for k in range(30) if k != 10]
 
 
 @pytest.mark.extra
