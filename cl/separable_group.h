@@ -1,7 +1,7 @@
 /* What a work-group of separable.cl does, on GPUs: LEY_LX x LEY_LY work-items have a tile of
  * LEY_UX x LEY_UY points each, in fours along both axes. They list the terms that reach the tile,
  * SEGMENT of all at a time, in order, and multiply LEY_TILE of these at a time in registers, while
- * the next ones are formed in local memory. A density stays in registers, too, from orbital to
+ * the next ones are formed in local memory. A density's tile stays in the caches from orbital to
  * orbital. Of derivatives each term has several products, of tables along x and of B and what it is
  * with one of its factors' derivatives:
  *
@@ -276,40 +276,37 @@ LEY_FN void compute(ALL_PARAMETERS, LEY_LOCAL float4 *sm_x, LEY_LOCAL float4 *sm
     l.row = sm_row;
     l.along_z = sm_along_z;
 
-    float sum[LEY_UX * LEY_UY * SUMS], all[LEY_UX * LEY_UY * SUMS]; /* of a point: in registers */
-    UNROLL for (int k = 0; k < LEY_UX * LEY_UY * SUMS; k++) all[k] = 0;
+    float sum[LEY_UX * LEY_UY * SUMS];
     const int begin = orbitals.x + (places.x >= 0 ? own : 0), end = places.x >= 0 ? begin + 1 : begin + orbitals.y;
     for (int o = begin; o < end; o++) {
         s.coefficients = gm_coefficients + (size_t)o * slab.z;
         s.threshold = gm_weights[o].y;
         sum_terms(s, l, item_x, item_y, size.y, size.z, sm_x, sm_b, sm_counts, sum);
+        if (places.x >= 0)
+            put(gm_own + (size_t)(places.x + own) * component, size.y, sum, 0, false);
+        if (places.y < 0)
+            continue;
         const float weight = gm_weights[o].x;
         UNROLL for (int k = 0; k < LEY_UX * LEY_UY; k++) {
-            float *to = all + k * SUMS;
-            const float *of = sum + k * SUMS;
+            float *of = sum + k * SUMS;
             const float psi = of[0];
-            to[0] += weight * psi * psi;
-#if LEY_DERIVATIVES
-            UNROLL for (int d = 1; d < 4; d++) to[d] += 2 * weight * psi * of[d];
-#endif
 #if LEY_DERIVATIVES == 2
-            to[4] += 2 * weight * (of[1] * of[1] + of[2] * of[2] + of[3] * of[3] + psi * of[4]);
+            of[4] = 2 * weight * (of[1] * of[1] + of[2] * of[2] + of[3] * of[3] + psi * of[4]);
 #endif
+            UNROLL for (int d = 1; d < (SUMS < 4 ? SUMS : 4); d++) of[d] *= 2 * weight * psi;
+            of[0] = weight * psi * psi;
         }
-    }
-    if (places.x >= 0)
-        put(gm_own + (size_t)(places.x + own) * component, size.y, sum, 0, false);
-    if (places.y >= 0)
-        put(gm_own + (size_t)places.y * component, size.y, all, 0, true);
+        put(gm_own + (size_t)places.y * component, size.y, sum, 0, true);
 #if LEY_DERIVATIVES
-    UNROLL for (int d = 0; d < 3; d++)
-        if (places.z >= 0)
-            put(gm_own + (size_t)(places.z + d) * component, size.y, all, 1 + d, true);
+        UNROLL for (int d = 0; d < 3; d++)
+            if (places.z >= 0)
+                put(gm_own + (size_t)(places.z + d) * component, size.y, sum, 1 + d, true);
 #endif
 #if LEY_DERIVATIVES == 2
-    if (places.w >= 0)
-        put(gm_own + (size_t)places.w * component, size.y, all, 4, true);
+        if (places.w >= 0)
+            put(gm_own + (size_t)places.w * component, size.y, sum, 4, true);
 #endif
+    }
 }
 
 #endif

@@ -122,9 +122,8 @@ bool bench_cancelled(const ley_bench_options *options);
 /* Whether a box of water has that many atoms. */
 ley_status bench_check_box(const ley_engine *engine, const ley_bench_options *options, ley_error *error);
 
-/* An engine of this device alone, for what opens devices by itself: as programs have it, so that the
- * worker's own device is closed until bench_close(), which takes an engine or NULL. Some drivers take
- * longer for all that they do while two contexts are open. */
+/* An engine of this device alone, for what opens devices by itself. Programs have one context open:
+ * so the worker's own device is closed until bench_close(), which takes an engine or NULL. */
 ley_status bench_open(worker *w, ley_engine **engine, ley_error *error);
 void bench_close(worker *w, ley_engine *engine);
 

@@ -5,7 +5,8 @@
 #include "methods/wavefunction/kernel.h"
 
 /* Names of the variants; and what a device gets for a basis with angular momenta below `powers` and
- * so many derivatives, 0 to 2. `variant` NULL: by its class. Errors: LEY_ERROR_USAGE, LEY_ERROR_NO_DEVICE. */
+ * so many derivatives, 0 to 2. `variant` NULL: by its class. Errors: LEY_ERROR_USAGE,
+ * LEY_ERROR_NO_DEVICE. */
 const char *separable_variant(size_t i);
 ley_status separable_choose(const dev_info *info, const char *variant, int powers, int derivatives,
                             separable_choice *choice, ley_error *error);

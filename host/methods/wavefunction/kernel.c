@@ -226,7 +226,7 @@ void separable_kernel_destroy(separable_kernel *k)
 
 /* ---- What it computes ------------------------------------------------------------------------ */
 
-/* Tiles that a term of one of separable_sets() is not left out of, in a plane: as the kernels decide
+/* Tiles that a term of one of separable_sets() is not left out of, in a plane: as kernels decide
  * it. */
 static int64_t reached_tiles(const separable_kernel *k, int set, int32_t orbital, int64_t plane, int32_t term)
 {
