@@ -20,6 +20,8 @@ typedef struct maps {
 maps maps_of(ley_average *a, bool deviation);
 void destroy_maps(const maps *m);
 
+bool are_same_maps(const maps *a, const maps *b);
+
 /* Ends the latter. */
 void assert_same_maps(const maps *a, maps b);
 

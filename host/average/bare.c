@@ -38,8 +38,9 @@ struct bare_frames {
     pthread_t adder, other;
     bool has_adder, has_other;
 
-    /* The second plan's frame. */
-    turn turn;
+    /* The second plan's frame: the caller's thread has dealt it, and its values are not in the sums. */
+    bool is_dealt;
+    turn turn; /* under the average's mutex */
     int64_t frame;
     float *position_A;
     int64_t kept, wanted;  /* frames that the first plan has done by what it keeps; that it must have done */
@@ -328,22 +329,21 @@ static ley_status judge(const bare_frames *b, const lane *l, int64_t frame, bool
 static ley_status settle(ley_average *a, ley_error *error)
 {
     bare_frames *b = a->bare;
-    const turn found = await_other(a);
-    bool is_good = found == TURN_DONE;
     ley_status status = LEY_OK;
-    if (found == TURN_FREE)
+    if (!b->is_dealt)
         return LEY_OK;
+    bool is_good = await_other(a) == TURN_DONE;
     if (is_good)
         status = judge(b, &b->lane[1], b->frame, &is_good, error);
     if (status == LEY_OK && is_good) {
         status = deal(a, &b->lane[1], b->frame, error);
         b->in_turn++;
     } else if (status == LEY_OK) {
-        set_turn(a, TURN_FAILED);
         plan_begin_anew(b->lane[0].plan, b->frame + 1);
         status = do_alone(a, b->frame, b->position_A, b->cell_A, error);
     }
     set_turn(a, status == LEY_OK ? TURN_FREE : TURN_FAILED); /* what fails, as where it is cancelled, comes again */
+    b->is_dealt = status != LEY_OK;
     return status;
 }
 
@@ -451,11 +451,12 @@ ley_status bare_add(ley_average *a, const float *position_A, const double cell_A
     bare_frames *b = a->bare;
     if (status != LEY_OK)
         return status;
-    if (b->turn != TURN_FREE)
+    if (b->is_dealt)
         return do_beside(a, a->added, position_A, cell_A, error);
     if (b->lane[1].plan != NULL && memcmp(cell_A, b->cell_A, sizeof b->cell_A) == 0) {
         memcpy(b->position_A, position_A, 3 * a->problem.atoms * sizeof *position_A);
         b->frame = a->added;
+        b->is_dealt = true;
         set_turn(a, TURN_BEGUN);
         return LEY_OK;
     }
