@@ -102,8 +102,8 @@ LEY_FN void sum_terms(ALL_PARAMETERS, int orbital, int plane, int3 derivative, r
     }
 }
 
-/* Stores a block, or adds it times a weight, and times what `factors` has where that is not 0; gm_own
- * is where the block begins. */
+/* Stores a block, or where there are `factors` adds it, times these and a weight; gm_own is where
+ * the block begins. */
 LEY_FN void put(__global float *gm_own, int4 size, const real *sums, const real *factors, float weight)
 {
     const int left_rows = size.z - LEY_GROUP_ID(1) * ROWS, left = size.y - LEY_GROUP_ID(0) * LEY_TILE * TILE_X;

@@ -149,8 +149,8 @@
 /* separable.cl. Of groups, LEY_LX x LEY_LY work-items, each with LEY_UX x LEY_UY points, LEY_TILE
  * terms are multiplied at a time. One work-item alone computes LEY_UX vectors of LEY_WIDTH points
  * and LEY_UY rows at a time, LEY_TILE such tiles along x in all. LEY_POWERS: one more than the
- * highest angular momentum. LEY_DERIVATIVES: what groups know beside psi, 1: its derivatives, 2: its
- * Laplacian, too; one work-item alone has all. */
+ * highest angular momentum. LEY_DERIVATIVES: what groups have beside psi, 1: its derivatives, 2:
+ * its Laplacian, too; one work-item alone has all. */
 #define LEY_SEPARABLE_STEPS 8 /* of LEY_UY rows, of one work-item alone */
 #define LEY_SEPARABLE_KEYS(KEY) \
     LEY_DIALECT_KEYS(KEY) \

@@ -134,17 +134,19 @@ static void list_specs(const dev_info *info, kernel_depth depth, kernel_visit *v
 {
     enum { KINDS = 3 * (LEY_MOST_MOMENTUM + 1), SOME_POWERS = 3 };
     for (size_t i = 0; i < VARIANT_COUNT * KINDS; i++) {
-        const char *own = variants[i / KINDS].name;
+        const char *named = variants[i / KINDS].name;
         const int powers = (int)(i % KINDS / 3) + 1, derivatives = (int)(i % 3);
-        const bool is_usual = strcmp(own, usual(info, LEY_SPEC_SUM_FLOAT)) == 0;
+        const bool is_usual = strcmp(named, usual(info, LEY_SPEC_SUM_FLOAT)) == 0;
         separable_choice choice;
         char name[KERNEL_NAME];
         if ((!is_usual && (depth == KERNEL_FEW || derivatives > 0)) ||
             ((!is_usual || derivatives > 0) && powers != SOME_POWERS) ||
-            separable_choose(info, own, powers, derivatives, &choice, NULL) != LEY_OK ||
+            separable_choose(info, named, powers, derivatives, &choice, NULL) != LEY_OK ||
             choice.spec.derivatives != derivatives)
             continue;
-        snprintf(name, sizeof name, derivatives > 0 ? "%s-%d-%d" : "%s-%d", choice.variant, powers, derivatives);
+        const int length = snprintf(name, sizeof name, "%s-%d", named, powers);
+        if (derivatives > 0)
+            snprintf(name + length, sizeof name - (size_t)length, "-%d", derivatives);
         visit(context, name, &choice.spec);
     }
 }

@@ -117,9 +117,10 @@ static double plane_s(const esp_state *s)
     const wavefunction_task *task = s->task;
     const esp_problem problem = problem_of(task);
     double counts[HERMITE_CLASSES];
-    esp_count(&problem, wavefunction_place, &(slab_points){task, 0}, task->grid.n[2] * wavefunction_plane_points(task),
-              counts);
-    return (double)wavefunction_plane_points(task) * esp_point_s(&s->kernel, counts, task->request.field);
+    const slab_points all = {task, 0};
+    const int64_t points = wavefunction_plane_points(task);
+    esp_count(&problem, wavefunction_place, &all, task->grid.n[2] * points, counts);
+    return (double)points * esp_point_s(&s->kernel, counts, task->request.field);
 }
 
 static ley_status size_slabs(esp_state *s, ley_error *error)

@@ -265,8 +265,8 @@ double separable_multiply_adds(const separable_kernel *k, int64_t plane)
     for (size_t i = 0; i < k->problem.pass_count; i++) {
         const separable_pass *pass = &k->problem.passes[i];
         for (int32_t o = pass->orbital; o < pass->orbital + pass->orbitals; o++)
-            for (int32_t row = 0; row < separable_sets(pass) * k->tables.rows; row++)
-                sum += points * (double)reached_tiles(k, row / k->tables.rows, o, plane, row % k->tables.rows);
+            for (int32_t t = 0; t < separable_sets(pass) * k->tables.rows; t++)
+                sum += points * (double)reached_tiles(k, t / k->tables.rows, o, plane, t % k->tables.rows);
     }
     return sum;
 }
