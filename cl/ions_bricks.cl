@@ -16,8 +16,8 @@
  *             from ion to node; else not read
  * gm_phi      bricks of LEY_BRICK^3 values, x fastest
  * gm_records  of each brick LEY_BRICK_PARTS(LEY_WIDTH), in the order of their nodes: two vectors
- *             each: least, largest, how many values, tag; the first value that is the least, and the
- *             largest; the next after the least, and before the largest; infinities where there is
+ *             each: least, largest, how many values, tag; the first value that is the least, and
+ *             the largest; the next after the least, and before the largest; infinities where there is
  *             none
  *
  * Global size: a work-group for each part of a brick, the parts of a brick one after the other. */

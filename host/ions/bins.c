@@ -16,7 +16,7 @@ static int64_t index_of(const bins *b, int axis, double at_A)
     return i < 0 ? 0 : i >= (double)b->count[axis] ? b->count[axis] - 1 : (int64_t)i;
 }
 
-/* ---- Making them ------------------------------------------------------------------------------ */
+/* ---- Making them ----------------------------------------------------------------------------- */
 
 enum { PARTS = 64 };
 
@@ -152,7 +152,7 @@ void bins_destroy(bins *b)
     free(b);
 }
 
-/* ---- Asking them ------------------------------------------------------------------------------ */
+/* ---- Asking them ----------------------------------------------------------------------------- */
 
 /* A box's bins in a row along x are one range of places. */
 typedef struct rows {

@@ -7,9 +7,9 @@
 enum { BOUNDS_BLOCK = 64 };
 
 /* Of bricks that have nodes: corners, A from the origin; least and largest value, as they were when
- * they were set, and what ions since then may have changed these by at least and at most; a bound of
- * the charge at hand, and the least of each block of bricks. All are floats, so that loops over all
- * bricks are vectors. */
+ * they were set, and what ions since then may have changed these by at least and at most; a bound
+ * of the charge at hand, and the least of each block of bricks. All are floats, so that loops over
+ * all bricks are vectors. */
 typedef struct brick_bounds {
     const ions_grid *g;
     int64_t count, room; /* room: whole blocks; what fills the last one has no nodes */

@@ -127,8 +127,8 @@ ley_status ions_test_mask(const dev_kernel *kernel, void *context, ley_error *er
 /* ---- ions_bricks ----------------------------------------------------------------------------- */
 
 /* Within the grid, at its edge, an image beyond it that only leaves out nodes, and an ion that
- * leaves out none, not even its own, behind so many that change nothing that kernels have not all of
- * them at hand at once. No node is as far away as their radii, so that rounding decides nothing. */
+ * leaves out none, not even its own, behind so many that change nothing that kernels have not all
+ * of them at hand. No node is as far away as their radii, so that rounding decides nothing. */
 static const ions_effect effects[EFFECTS] = {{{5, 6, 7}, 40, 15.4987f, {0}},
                                              {{20, 10, 20}, -24, 8.5013f, {0}},
                                              {{-3, 19, 34}, 0, 24.5013f, {0}},

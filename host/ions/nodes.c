@@ -5,6 +5,7 @@
 #include "ions/host_map.h"
 #include "ions/internal.h"
 #include "ions/search.h"
+#include "ions/search_check.h"
 #include "log.h"
 #include "memory.h"
 #include "parallel.h"

@@ -2,7 +2,6 @@
 
 #include "clock.h"
 #include "error.h"
-#include "ions/bounds.h"
 #include "memory.h"
 #include "parallel.h"
 
@@ -12,16 +11,7 @@
 
 /* Bricks that are brought up to date at a time, the most promising first. Sums of pairs for all
  * that one ion leaves open, and the places that this is at least and at most. */
-enum {
-    FIRST_BRICKS = 48,
-    SAMPLE = 16,
-    TOGETHER = 4,
-    LEAST_PLACES = 64,
-    MOST_PLACES = 16384,
-    CHECKED = 2,
-    CHECKED_NODES = 2 * CHECKED * BRICK_NODES,
-    CHECKED_ROWS = 8
-};
+enum { FIRST_BRICKS = 48, SAMPLE = 16, TOGETHER = 4, LEAST_PLACES = 64, MOST_PLACES = 16384 };
 static const double most_pairs = 2e9;
 
 /* Energies are equal that differ by the rounding of double sums. Floats: of a sum. */
@@ -46,51 +36,6 @@ int search_begun(void)
 }
 
 /* ---- The search ------------------------------------------------------------------------------ */
-
-typedef struct candidate {
-    int64_t number, node[3];
-    double place_A[3];
-    double found;           /* the map's potential */
-    double exact, absolute; /* the potential */
-    size_t ions;            /* so many are there */
-    bool is_left_out;
-} candidate;
-
-typedef struct placed {
-    double charge_e;
-    candidate at;
-    double energy, delta, gap; /* any other node is better only if the map is off by more than the gap */
-    bool is_open;              /* the energy is not known yet; by delta the potential may be off */
-} placed;
-
-struct search {
-    search_options o;
-    const ions_grid *g;
-    search_counts done;
-    double delta;  /* how far the map's potential may be off, kcal/mol/e */
-    double box[3]; /* extent of the grid, A: of the images that matter */
-
-    brick_bounds bounds;
-    /* Of bricks, as they were at a version. */
-    ions_record *records;
-    int32_t *versions;
-    int32_t *fresh; /* those that are up to date, at this version */
-    size_t fresh_count;
-
-    ions_effect *effects;
-    size_t effect_count, effect_room;
-    int32_t *ends; /* [version]: effects up to it */
-    int32_t version, version_room;
-    placed *ions;
-    size_t ion_count, ion_room, looked_at; /* looked_at: those that sum_some() has done with */
-
-    /* For one update or list. */
-    ions_work *work;
-    ions_record *news;
-    int32_t *chosen;
-    ions_found *found;
-    size_t most_found;
-};
 
 const search_counts *search_has_done(const search *s)
 {
@@ -143,37 +88,6 @@ static bool make_room(search *s)
 
 /* ---- Bricks up to date ----------------------------------------------------------------------- */
 
-/* Brings the chosen bricks up to date. */
-static ley_status update(search *s, size_t count, ley_error *error)
-{
-    for (size_t i = 0; i < count; i++) {
-        const int32_t b = s->chosen[i];
-        s->work[i] = (ions_work){.brick = b,
-                                 .first = s->versions[b] < 0 ? 0 : s->ends[s->versions[b]],
-                                 .last = s->ends[s->version],
-                                 .record = (int32_t)i};
-    }
-    const double begin_s = ley_clock_s();
-    const ley_status status = s->o.map->update(s->o.map, s->effects, count, s->work, s->news, error);
-    s->done.updates++;
-    s->done.updates_s += ley_clock_s() - begin_s;
-    for (size_t i = 0; i < count && status == LEY_OK; i++) {
-        const int32_t b = s->chosen[i];
-        if (isnan(s->news[i].least) || isnan(s->news[i].most) || isnan(s->news[i].next_least) ||
-            isnan(s->news[i].next_most) || !(s->news[i].count >= 0) ||
-            (s->news[i].count > 0 && !(s->news[i].at_least >= 0 && s->news[i].at_most >= 0)))
-            return ley_fail(error, LEY_ERROR_WRONG_RESULT, "a brick of the map has no least value");
-        if (s->versions[b] != s->version)
-            s->fresh[s->fresh_count++] = b;
-        s->records[b] = s->news[i];
-        if (s->bounds.g != NULL)
-            bounds_set(&s->bounds, b, s->news[i].least, s->news[i].most);
-        s->versions[b] = s->version;
-    }
-    s->done.searched += (int64_t)count;
-    return status;
-}
-
 static bool is_empty(const search *s, int64_t b)
 {
     return !(s->records[b].count > 0);
@@ -209,13 +123,13 @@ static ley_status bring_up(search *s, double charge_e, double wanted, double *be
     ley_status status = LEY_OK;
     bounds_find(&s->bounds, charge_e);
     if (s->fresh_count == 0)
-        status = update(s, bounds_first(&s->bounds, first_bricks, s->chosen), error);
+        status = search_update(s, bounds_first(&s->bounds, first_bricks, s->chosen), error);
     while (status == LEY_OK) {
         *best = best_of_map(s, charge_e);
         const size_t count = choose_bricks(s, fmax(wanted, *best + 2 * s->delta));
         if (count == 0)
             return LEY_OK;
-        status = update(s, count, error);
+        status = search_update(s, count, error);
         if (status == LEY_OK && is_cancelled(s))
             status = ley_fail(error, LEY_CANCELLED, "cancelled");
     }
@@ -234,7 +148,7 @@ static bool has_room(search *s, size_t effects)
         s->version_room *= 2;
     }
     if (s->ion_count + 1 > s->ion_room) {
-        placed *more = realloc(s->ions, 2 * s->ion_room * sizeof *more);
+        placed_ion *more = realloc(s->ions, 2 * s->ion_room * sizeof *more);
         if (more == NULL)
             return false;
         s->ions = more;
@@ -274,7 +188,7 @@ static ley_status leave_out(search *s, const int64_t node[3], ley_error *error)
 }
 
 /* Images of an ion that leave out nodes of the cell, the ion first. */
-static ley_status add_images(search *s, const placed *ion, double charge, ley_error *error)
+static ley_status add_images(search *s, const placed_ion *ion, double charge, ley_error *error)
 {
     int64_t reach[3], times[3];
     ions_grid_reach(s->g, sqrt(s->g->between2), reach);
@@ -308,13 +222,13 @@ static ley_status add_ion(search *s, double charge_e, const candidate *at, bool 
 {
     if (!has_room(s, 1))
         return ley_fail_memory(error, s->effect_count * sizeof *s->effects, "the ions' effects");
-    placed *ion = &s->ions[s->ion_count];
-    *ion = (placed){.charge_e = charge_e,
-                    .at = *at,
-                    .energy = charge_e * at->exact,
-                    .delta = s->delta,
-                    .gap = gap,
-                    .is_open = is_open};
+    placed_ion *ion = &s->ions[s->ion_count];
+    *ion = (placed_ion){.charge_e = charge_e,
+                        .at = *at,
+                        .energy = charge_e * at->exact,
+                        .delta = s->delta,
+                        .gap = gap,
+                        .is_open = is_open};
     const double charge = s->o.constant * charge_e * ions_grid_unit(s->g);
     if (s->g->is_periodic) {
         const ley_status status = add_images(s, ion, charge, error);
@@ -359,7 +273,7 @@ static ley_status sum_solute(search *s, candidate *c, size_t count, ley_error *e
     return status;
 }
 
-static bool is_near_ion(const search *s, const placed *ion, const candidate *c)
+static bool is_near_ion(const search *s, const placed_ion *ion, const candidate *c)
 {
     double way[3];
     if (s->g->is_cubic)
@@ -409,14 +323,6 @@ static ley_status recompute(search *s, candidate *c, size_t count, ley_error *er
     return status;
 }
 
-static candidate candidate_of(const search *s, int64_t brick, int local, float found)
-{
-    candidate c = {.number = ions_grid_number(s->g, brick, local), .found = (double)found, .ions = s->ion_count};
-    ions_grid_node(s->g, c.number, c.node);
-    ions_grid_place_A(s->g, c.node, c.place_A);
-    return c;
-}
-
 /* While a device is at an update: some ions that are to be summed at the end, once there are enough
  * for the atoms to be read for all of them together. What fails now will fail then. */
 static void sum_some(void *context)
@@ -448,7 +354,7 @@ static ley_status find_delta(search *s, ley_error *error)
             const ions_record *r = &s->records[s->chosen[i]];
             const float local = sign > 0 ? r->at_least : r->at_most, value = sign > 0 ? r->least : r->most;
             largest = fmax(largest, fabs((double)value));
-            c[count++] = candidate_of(s, s->chosen[i], (int)local, value);
+            c[count++] = search_candidate(s, s->chosen[i], (int)local, value);
         }
     }
     const ley_status status = s->o.has_charges ? recompute(s, c, count, error) : LEY_OK;
@@ -470,7 +376,7 @@ static ley_status look_at_all(search *s, ley_error *error)
         s->chosen[b] = (int32_t)b;
         s->versions[b] = -1;
     }
-    const ley_status status = update(s, n, error);
+    const ley_status status = search_update(s, n, error);
     for (size_t b = 0; b < n && status == LEY_OK; b++) {
         s->done.free_nodes += (int64_t)s->records[b].count;
         if (s->records[b].count > 0)
@@ -595,45 +501,6 @@ static int compare_candidates(const void *a, const void *b)
     return (x->number > y->number) - (x->number < y->number);
 }
 
-/* What an ion adds at a node, as maps have it. */
-static double term_of(const search *s, const placed *ion, const int64_t node[3])
-{
-    const ions_grid *g = s->g;
-    double way[3];
-    int64_t wrapped[3];
-    for (int axis = 0; axis < 3; axis++) {
-        way[axis] = (double)(node[axis] - ion->at.node[axis]);
-        wrapped[axis] = (node[axis] - ion->at.node[axis] + g->n[axis]) % g->n[axis];
-    }
-    const double factor = s->o.map->table != NULL
-                              ? (double)s->o.map->table[(wrapped[2] * g->n[1] + wrapped[1]) * g->n[0] + wrapped[0]]
-                              : 1 / (g->is_square ? ions_grid_distance2(g, way) : sqrt(ions_grid_distance2(g, way)));
-    return s->o.constant * ion->charge_e * ions_grid_unit(g) * factor;
-}
-
-/* A map's value is its first one and what was added, but for rounding; else it was wrongly
- * computed. */
-static ley_status check_found(const search *s, const candidate *c, ley_error *error)
-{
-    const int64_t *n = c->node;
-    if (s->o.map->before == NULL)
-        return LEY_OK;
-    const int64_t brick = (n[2] / BRICK * s->g->bricks[1] + n[1] / BRICK) * s->g->bricks[0] + n[0] / BRICK;
-    const int64_t local = (n[2] % BRICK * BRICK + n[1] % BRICK) * BRICK + n[0] % BRICK;
-    const double before = (double)s->o.map->before[brick * BRICK_NODES + local];
-    double sum = before, absolute = fabs(before);
-    for (size_t k = 0; k < s->ion_count; k++) {
-        const double term = term_of(s, &s->ions[k], n);
-        sum += term;
-        absolute += fabs(term);
-    }
-    const double most = 2e-6 * absolute * (1 + sqrt((double)s->ion_count));
-    return fabs(c->found - sum) <= most
-               ? LEY_OK
-               : ley_fail(error, LEY_ERROR_WRONG_RESULT, "the potential at node (%lld, %lld, %lld) is %.7g, not %.7g",
-                          (long long)n[0], (long long)n[1], (long long)n[2], c->found, sum);
-}
-
 /* What is there to choose from: nodes up to the limit, recomputed, in their order. */
 static ley_status make_candidates(search *s, double charge_e, double best, double *limit, candidate **made,
                                   size_t *count, bool *is_all, ley_error *error)
@@ -660,10 +527,10 @@ static ley_status make_candidates(search *s, double charge_e, double best, doubl
     if (c == NULL)
         return ley_fail_memory(error, *count * sizeof *c, "nodes to choose from");
     for (size_t i = 0; i < *count; i++)
-        c[i] = candidate_of(s, s->found[i].brick, s->found[i].local, s->found[i].value);
+        c[i] = search_candidate(s, s->found[i].brick, s->found[i].local, s->found[i].value);
     qsort(c, *count, sizeof *c, compare_candidates);
     for (size_t i = 0; i < *count && status == LEY_OK; i++)
-        status = check_found(s, &c[i], error);
+        status = search_check_found(s, &c[i], error);
     if (status == LEY_OK)
         status = recompute(s, c, *count, error);
     *made = c;
@@ -749,15 +616,15 @@ static ley_status place_at_one(search *s, double charge_e, double limit, bool *i
     *is_done = false;
     if (!s->o.is_deferred || !is_one(s, charge_e, limit, &one, &gap))
         return LEY_OK;
-    const candidate c = candidate_of(s, one.brick, one.local, one.value);
+    const candidate c = search_candidate(s, one.brick, one.local, one.value);
     if (may_be_left_out(s, &c))
         return LEY_OK;
     *is_done = true;
-    const ley_status status = check_found(s, &c, error);
+    const ley_status status = search_check_found(s, &c, error);
     return status == LEY_OK ? add_ion(s, charge_e, &c, true, gap, error) : status;
 }
 
-static void note_energy(search *s, const placed *ion)
+static void note_energy(search *s, const placed_ion *ion)
 {
     s->done.energy_error = fmax(s->done.energy_error, fabs(ion->charge_e * ion->at.found - ion->energy));
     s->done.largest = fmax(s->done.largest, fabs(ion->energy));
@@ -787,7 +654,7 @@ ley_status search_settle(search *s, bool *is_right, ley_error *error)
             c[count++] = s->ions[k].at;
     const ley_status status = count > 0 ? recompute(s, c, count, error) : LEY_OK;
     for (size_t i = 0; i < count && status == LEY_OK; i++) {
-        placed *ion = &s->ions[c[i].ions];
+        placed_ion *ion = &s->ions[c[i].ions];
         const double off = fabs(c[i].found - c[i].exact);
         most = fmax(most, off);
         is_within = is_within && off <= ion->delta;
@@ -850,195 +717,4 @@ ley_status search_place(search *s, double charge_e, int64_t *node, ley_error *er
         if (status != LEY_OK)
             return status;
     }
-}
-
-/* ---- Whether the map is right ---------------------------------------------------------------- */
-
-/* Atoms that reach into a brick: [n], from the origin. */
-typedef struct close_atoms {
-    size_t n;
-    double (*at)[3];
-} close_atoms;
-
-static ley_status find_close(const search *s, int64_t b, close_atoms *close, ley_error *error)
-{
-    int64_t first[3];
-    double low[3], high[3];
-    ions_grid_corner(s->g, b, first);
-    ions_grid_box(s->g, first, (const int64_t[3]){first[0] + BRICK - 1, first[1] + BRICK - 1, first[2] + BRICK - 1},
-                  low, high);
-    for (int axis = 0; axis < 3; axis++) {
-        low[axis] -= s->o.from_A + 0.01;
-        high[axis] += s->o.from_A + 0.01;
-    }
-    const size_t n = bins_in_box(s->o.near, low, high, 0, NULL);
-    size_t *which = malloc((n + 1) * sizeof *which);
-    *close = (close_atoms){.n = n, .at = malloc((n + 1) * sizeof *close->at)};
-    if (which == NULL || close->at == NULL) {
-        free(which);
-        return ley_fail_memory(error, n * sizeof *close->at, "atoms next to a brick");
-    }
-    bins_in_box(s->o.near, low, high, n, which);
-    for (size_t i = 0; i < n; i++)
-        for (int axis = 0; axis < 3; axis++)
-            close->at[i][axis] = s->o.near->at_A[axis][which[i]];
-    free(which);
-    return LEY_OK;
-}
-
-/* Whether a node should be left out; *is_open: rounding decides it. */
-static bool should_be_left_out(const search *s, const close_atoms *close, const candidate *c, bool *is_open)
-{
-    const double from_A = s->o.from_A, margin_A = s->o.margin_A;
-    double nearest2 = INFINITY;
-    for (size_t i = 0; i < close->n; i++) {
-        double way[3];
-        for (int axis = 0; axis < 3; axis++)
-            way[axis] = c->place_A[axis] - close->at[i][axis];
-        nearest2 = fmin(nearest2, cell_dot(way, way));
-    }
-    bool is_out = sqrt(nearest2) <= from_A;
-    *is_open = fabs(sqrt(nearest2) - from_A) <= margin_A;
-    for (size_t k = 0; k < s->ion_count && !is_out; k++) {
-        double way[3];
-        for (int axis = 0; axis < 3; axis++)
-            way[axis] = c->place_A[axis] - s->ions[k].at.place_A[axis];
-        const double steps2 = exact_distance_A2(s->o.exact, way) / (s->g->h_A * s->g->h_A);
-        is_out = steps2 < s->g->between2;
-        *is_open = *is_open || fabs(steps2 - s->g->between2) <= (s->g->is_cubic ? 0.25 : 1e-4 * s->g->between2);
-    }
-    return is_out;
-}
-
-/* A brick's nodes: their values, and whether each is as it should be. */
-typedef struct checking {
-    const search *s;
-    int64_t brick;
-    const close_atoms *close;
-    float values[BRICK_NODES];
-    bool is_wrong[BRICK_NODES];
-} checking;
-
-static ley_status check_node(const checking *k, int local, ley_error *error)
-{
-    const search *s = k->s;
-    const float value = k->values[local];
-    const candidate c = candidate_of(s, k->brick, local, value);
-    int64_t at[3];
-    ions_grid_corner(s->g, k->brick, at);
-    at[0] += local % BRICK;
-    at[1] += local / BRICK % BRICK;
-    at[2] += local / (BRICK * BRICK);
-    const bool is_beyond = at[0] >= s->g->n[0] || at[1] >= s->g->n[1] || at[2] >= s->g->n[2];
-    bool is_open = false;
-    const bool is_out = is_beyond || should_be_left_out(s, k->close, &c, &is_open);
-    if (!is_open && is_out != isnan(value))
-        return ley_fail(error, LEY_ERROR_WRONG_RESULT, "node (%lld, %lld, %lld) is %s", (long long)at[0],
-                        (long long)at[1], (long long)at[2],
-                        is_out ? "to be left out, and is not" : "left out, and should not be");
-    return isnan(value) ? LEY_OK : check_found(s, &c, error);
-}
-
-/* Of some rows, among those that are checked. */
-static void check_rows(void *context, size_t first, size_t last)
-{
-    checking *k = context;
-    for (size_t row = first; row < last; row++)
-        for (int i = 0; i < BRICK && ((int64_t)row + k->brick) % CHECKED_ROWS == 0; i++)
-            k->is_wrong[row * BRICK + (size_t)i] = check_node(k, (int)row * BRICK + i, NULL) != LEY_OK;
-}
-
-static ley_status check_nodes(search *s, int64_t b, size_t total, const close_atoms *close, ley_error *error)
-{
-    checking k = {.s = s, .brick = b, .close = close};
-    for (int i = 0; i < BRICK_NODES; i++)
-        k.values[i] = NAN;
-    for (size_t i = 0; i < total; i++)
-        if (s->found[i].brick == b && s->found[i].local >= 0 && s->found[i].local < BRICK_NODES)
-            k.values[s->found[i].local] = s->found[i].value;
-    parallel_ranges(BRICK * BRICK, check_rows, &k);
-    for (int i = 0; i < BRICK_NODES; i++)
-        if (k.is_wrong[i])
-            return check_node(&k, i, error);
-    return LEY_OK;
-}
-
-/* Of all nodes of a brick among those that were found. */
-static ley_status check_record(const search *s, int32_t b, size_t total, ley_error *error)
-{
-    const ions_record *r = &s->records[b];
-    float least[2] = {INFINITY, INFINITY}, most[2] = {-INFINITY, -INFINITY};
-    size_t count = 0;
-    for (size_t i = 0; i < total; i++) {
-        const float v = s->found[i].value;
-        if (s->found[i].brick != b)
-            continue;
-        count++;
-        least[1] = fminf(least[1], fmaxf(least[0], v));
-        most[1] = fmaxf(most[1], fminf(most[0], v));
-        least[0] = fminf(least[0], v);
-        most[0] = fmaxf(most[0], v);
-    }
-    if ((double)count != (double)r->count)
-        return ley_fail(error, LEY_ERROR_WRONG_RESULT, "a brick has %zu nodes, and %.0f were counted", count,
-                        (double)r->count);
-    if (r->least != least[0] || r->next_least != least[1] || r->most != most[0] || r->next_most != most[1])
-        return ley_fail(error, LEY_ERROR_WRONG_RESULT, "a brick's least or largest values are not those of its nodes");
-    return LEY_OK;
-}
-
-static ley_status check_brick(search *s, int32_t b, size_t total, ley_error *error)
-{
-    close_atoms close = {.n = 0};
-    ley_status status = check_record(s, b, total, error);
-    if (status == LEY_OK)
-        status = find_close(s, b, &close, error);
-    if (status == LEY_OK)
-        status = check_nodes(s, b, total, &close, error);
-    free(close.at);
-    return status;
-}
-
-static size_t add_once(int32_t *bricks, size_t n, int64_t b)
-{
-    for (size_t i = 0; i < n; i++)
-        if (bricks[i] == b)
-            return n;
-    bricks[n] = (int32_t)b;
-    return n + 1;
-}
-
-/* Bricks at the solute's edge, where nodes are left out and others are not, and some of all. */
-static size_t choose_checked(const search *s, int32_t *bricks)
-{
-    int64_t edge = 0, seen = 0, taken = 0;
-    size_t n = 0;
-    for (int64_t b = 0; b < s->g->brick_count; b++)
-        edge += s->records[b].count > 0 && s->records[b].count < BRICK_NODES;
-    for (int64_t b = 0; b < s->g->brick_count && taken < CHECKED; b++)
-        if (s->records[b].count > 0 && s->records[b].count < BRICK_NODES &&
-            seen++ == (2 * taken + 1) * edge / (2 * CHECKED)) {
-            taken++;
-            n = add_once(bricks, n, b);
-        }
-    for (int64_t i = 0; i < CHECKED; i++)
-        n = add_once(bricks, n, (2 * i + 1) * s->g->brick_count / (2 * CHECKED));
-    return n;
-}
-
-ley_status search_check(search *s, ley_error *error)
-{
-    const ions_query query = {.sign = 1, .limit = INFINITY, .last = INT32_MAX, .most = CHECKED_NODES};
-    int32_t bricks[2 * CHECKED];
-    const size_t n = choose_checked(s, bricks);
-    size_t total = 0;
-    memcpy(s->chosen, bricks, n * sizeof *bricks);
-    ley_status status = update(s, n, error);
-    if (status == LEY_OK)
-        status = s->o.map->list(s->o.map, n, bricks, &query, s->found, &total, error);
-    if (total > query.most)
-        total = query.most;
-    for (size_t i = 0; i < n && status == LEY_OK; i++)
-        status = check_brick(s, bricks[i], total, error);
-    return status;
 }

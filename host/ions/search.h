@@ -9,35 +9,7 @@
 #ifndef LEY_IONS_SEARCH_H
 #define LEY_IONS_SEARCH_H
 
-#include "ions/bins.h"
-#include "ions/bricks.h"
-#include "ions/exact.h"
-#include "ions/known.h"
-
-typedef struct search_options {
-    ions_map *map;
-    const ions_exact *exact;
-    ions_known *known;
-    size_t atoms; /* of the solute, whose charges may be all 0: */
-    bool has_charges;
-    double constant;         /* C, kcal A/mol/e^2 */
-    double from_A, margin_A; /* from the solute; nodes so near to its edge may be left out or not */
-    const bins *near;        /* what exact_near() has */
-    bool is_deferred;        /* ions may be summed at the end, and the search done again */
-    int64_t seed;
-    const volatile bool *cancel;
-} search_options;
-
-typedef struct search search;
-
-/* What it has done. */
-typedef struct search_counts {
-    int64_t free_nodes, recomputed, undecided, searched;
-    double energy_error;    /* of the map's energies, kcal/mol */
-    double largest;         /* absolute energy */
-    int64_t updates, lists; /* of the map, and how long they took */
-    double updates_s, lists_s;
-} search_counts;
+#include "ions/search_parts.h"
 
 /* Leaves out what is near the solute, and looks at all bricks. */
 ley_status search_begin(const search_options *options, search **made, ley_error *error);
@@ -52,9 +24,6 @@ ley_status search_settle(search *s, bool *is_right, ley_error *error);
 
 /* Of an ion, by its order, after that; kcal/mol. */
 double search_energy(const search *s, size_t ion);
-
-/* Whether some bricks are as they should be: LEY_ERROR_WRONG_RESULT. */
-ley_status search_check(search *s, ley_error *error);
 
 const search_counts *search_has_done(const search *s);
 void search_end(search *s);
