@@ -548,7 +548,7 @@ def average(universe: Any, *trajectories: Any, select: Any = None, smooth: float
             fill; fit: one that is moved to where it is in the first frame. Neither turns, as the cell does not.
         cell: of all frames, as of `map()`; None: their own.
         skip_bad: frames that cannot be read or have no cell, or positions that are no numbers, are left out and counted.
-        readers: processes that read; None: as many as are worth while; 1: this one.
+        readers: threads that read DCD files, processes that read others; None: as many as are worth while; 1: this one.
         temperature: K, of kT/e.
         verify_every: one of so many frames is verified in double precision; 0: none; None: 256.
         checkpoint: a file to which all sums go every `checkpoint_s` seconds, and from which a run goes on where it is there;

@@ -88,7 +88,7 @@ def add_to(commands: Any) -> None:
     how.add_argument("--temperature", type=float, default=300.0, metavar="K", help="of kT/e (default: 300)")
     how.add_argument("--blocks", type=int, default=10, metavar="N", help="of frames, for standard errors; 0: none (default: 10)")
     how.add_argument("--verify-every", type=int, metavar="N", help="verify one frame of N (default: 256)")
-    how.add_argument("--readers", type=int, metavar="N", help="processes that read (default: as many as are worth while)")
+    how.add_argument("--readers", type=int, metavar="N", help="processes, or threads, that read (default: as many as are worth while)")
     how.add_argument("--checkpoint", metavar="FILE", help="goes on from it where it is there; kept beside it: FILE.frames")
     how.add_argument("--device", metavar="D", help="as of `leyden map` (default: the fastest)")
     how.add_argument("-q", "--quiet", action="store_true", help="errors only")
@@ -191,7 +191,7 @@ def _say(made: Average, arguments: argparse.Namespace, written: List[str]) -> No
     cell = " x ".join(f"{length:.5g}" for length in lengths(made.cell))
     print(f"grid: {' x '.join(map(str, grid.n))} = {grid.size:,} points, spacing {spacing} A, mean cell {cell} A{_angles(made.cell)}")
     print(f"method: {method_line(r)}")
-    reading = f"; {r['readers']} processes read" if r["readers"] > 1 else ""
+    reading = f"; {r['readers']} readers" if r["readers"] > 1 else ""
     resumed = f", {r['resumed_frames']:,} frames from {arguments.checkpoint}" if r["resumed_frames"] else ""
     rate = f", {r['frames_per_s']:,.4g} frames/s, on {r['device']}{reading}" if r["device"] else ""
     print(f"time: {r['elapsed_s']:.2f} s{rate}{resumed}")

@@ -54,7 +54,7 @@ def add_to(commands: Any) -> None:
     how.add_argument("--dielectric", type=float, metavar="E", help="relative permittivity (default: 1)")
     how.add_argument("--temperature", type=float, metavar="K", help="of kT/e (default: 298.15)")
     how.add_argument("--no-field", action="store_true", help="potentials only, and what is projected")
-    how.add_argument("--readers", type=int, metavar="N", help="processes that read (default: as many as are worth while)")
+    how.add_argument("--readers", type=int, metavar="N", help="processes, or threads, that read (default: as many as are worth while)")
     how.add_argument("--device", metavar="D", help="of meshes, as of `leyden map`")
     how.add_argument("-q", "--quiet", action="store_true", help="errors only")
     of.set_defaults(run=_run)
