@@ -3,7 +3,6 @@
 #include "some_averages.h"
 #include "support.h"
 
-#include "average/bare.h"
 #include "average/state.h"
 
 static ley_engine *engine;
@@ -77,105 +76,8 @@ static void checkpoints_keep_their_meshes(void **state)
     free(w);
 }
 
-/* ---- Two plans ------------------------------------------------------------------------------- */
-
-/* Point charges by one plan, or by two in turn, as on cards; so many frames at once. */
-static maps bare_maps(walk *w, const ley_average_options *o, bool in_turn, int at_once)
-{
-    ley_error error = {0};
-    ley_average_totals totals;
-    ley_average *a = average_of(engine, w, o);
-    a->on_cards = in_turn;
-    add_frames(a, w, 0, w->frames, at_once);
-    assert_ok(ley_average_finish(a, &totals, &error));
-    const bare_counts counts = bare_count(a);
-    print_message("%d of %d frames by a second plan, %d prepared, %d checked: %.2g\n", (int)counts.in_turn, w->frames,
-                  (int)counts.prepared, (int)totals.checked_frames, totals.relative_rms);
-    assert_true(in_turn ? counts.in_turn >= w->frames / 5 : counts.in_turn == 0);
-    assert_int_equal(counts.prepared, 3);
-    assert_int_equal(totals.frames, w->frames);
-    assert_true(totals.checked_frames > 0 && totals.relative_rms < 1e-4);
-    return maps_of(a, true);
-}
-
-/* The same with all that may come in between: what is cancelled, maps and a checkpoint, from which
- * it goes on. */
-static maps interrupted_bare_maps(walk *w, const ley_average_options *o, bool in_turn)
-{
-    ley_error error = {0};
-    char *path = path_of("bare.checkpoint");
-    ley_average *a = average_of(engine, w, o);
-    a->on_cards = in_turn;
-    add_frames(a, w, 0, 12, 1); /* the second plan is at the twelfth */
-    ley_average_cancel(a);
-    assert_error(ley_average_add(a, 5, frame_of(w, 12), w->cell_A[12], &error), LEY_CANCELLED, "cancelled");
-    add_frames(a, w, 12, 16, 1);
-    ley_map_destroy(map_of(a, LEY_AVERAGE_MEAN));
-    assert_ok(ley_average_save(a, path, &error));
-    assert_true((bare_count(a).in_turn > 0) == in_turn);
-    ley_average_destroy(a);
-    a = average_of(engine, w, o);
-    a->on_cards = in_turn;
-    assert_ok(ley_average_load(a, path, &error));
-    add_frames(a, w, 16, w->frames, 2);
-    free(path);
-    return maps_of(a, true);
-}
-
-/* 32 frames in one cell, as many in another; for some of the latter the charges, of pairs that are
- * close from then on, make a potential so much weaker that it takes a finer mesh. */
-static walk *pairs_walk(int close_from)
-{
-    walk *w = walk_make(60, 64, 0, 9);
-    for (int i = 0; i < w->atoms; i++)
-        w->charge_e[i] = i % 2 == 0 ? 0.7 : -0.7;
-    for (int f = 32; f < w->frames; f++)
-        for (int k = 0; k < 9; k++)
-            w->cell_A[f][k] *= 1.01;
-    for (int f = close_from; f < w->frames; f++)
-        for (int i = 3; i < 3 * w->atoms; i++)
-            if (i / 3 % 2 == 1)
-                frame_of(w, f)[i] = frame_of(w, f)[i - 3] + (i % 3 == 0 ? 0.05F : 0);
-    return w;
-}
-
-static maps all_maps(walk *w, const ley_average_options *o, bool in_turn, int which)
-{
-    return which < 2 ? bare_maps(w, o, in_turn, which == 0 ? 1 : w->frames) : interrupted_bare_maps(w, o, in_turn);
-}
-
-/* What is prepared anew on the way, for another cell or weaker values, is so for both, whichever
- * plan had the frame. What a machine that is busy has measured may change what is chosen: the runs
- * of one plan before and after have to be the same for once. */
-static void two_plans_make_the_same_bytes(void **state)
-{
-    enum { TRIES = 8 };
-    (void)state;
-    ley_average_options o = options_of(0);
-    o.deviation = true;
-    o.block_frames = 10;
-    for (int which = 0; which < 3; which++) {
-        walk *w = pairs_walk(53 + which % 2);
-        maps before = all_maps(w, &o, false, which);
-        bool is_steady = false;
-        for (int i = 0; i < TRIES && !is_steady; i++) {
-            maps in_turn = all_maps(w, &o, true, which), after = all_maps(w, &o, false, which);
-            is_steady = are_same_maps(&before, &after);
-            if (is_steady)
-                assert_true(are_same_maps(&before, &in_turn));
-            destroy_maps(&in_turn);
-            destroy_maps(&before);
-            before = after;
-        }
-        assert_true(is_steady);
-        destroy_maps(&before);
-        free(w);
-    }
-}
-
 int main(void)
 {
     return RUN_GROUP(SUPPORT_GROUP(.name = "averages on cards", .opened = &engine),
-                     cards_have_meshes_of_fewer_additions, checkpoints_keep_their_meshes,
-                     two_plans_make_the_same_bytes);
+                     cards_have_meshes_of_fewer_additions, checkpoints_keep_their_meshes);
 }

@@ -5,8 +5,6 @@
 #include "support.h"
 #include "trials.h"
 
-#include "average/bare.h"
-#include "average/state.h"
 #include "dev_kernel.h"
 
 #include <unistd.h>
@@ -102,8 +100,8 @@ static ley_status compute(walk *w, const kind *k, ley_average *a, int times, ley
     if (status == LEY_OK)
         status = ley_average_finish(a, &totals, error);
     if (status == LEY_OK)
-        printf("devices %d (%s), failed %d, checked %d, mean %.2g, in turn %d\n", totals.devices, totals.device,
-               totals.failed, (int)totals.checked_frames, totals.mean_error, (int)bare_count(a).in_turn);
+        printf("devices %d (%s), failed %d, checked %d, mean %.2g\n", totals.devices, totals.device, totals.failed,
+               (int)totals.checked_frames, totals.mean_error);
     if (status == LEY_OK)
         status = ley_average_map(a, LEY_AVERAGE_MEAN, &map[0], error);
     return status == LEY_OK && k->deviation ? ley_average_map(a, LEY_AVERAGE_DEVIATION, &map[1], error) : status;
@@ -134,8 +132,6 @@ static int child(const char *words, double patience_factor)
     ley_status status = ley_engine_create(k.selector, &engine, &error);
     if (status == LEY_OK)
         status = ley_average_create(engine, atoms, &o, &a, &error);
-    if (status == LEY_OK && k.is_bare)
-        a->on_cards = true;
     if (status == LEY_OK)
         status = compute(w, &k, a, is_card && !k.is_bare ? CARD_TIMES : 1, map, &error);
     int code = status == LEY_OK ? judge(w, &k, map[0], map[1]) : ley_status_exit_code(status);

@@ -144,7 +144,7 @@ ley_status ley_average_create(ley_engine *engine, const ley_atoms *atoms, const 
     if (status == LEY_OK)
         status = make_parts(a, error);
     if (status == LEY_OK) {
-        a->on_cards = a->problem.by_cards = has_cards_alone(a->engine);
+        a->problem.by_cards = has_cards_alone(a->engine);
         *average = a;
     } else {
         ley_average_destroy(a);
@@ -438,8 +438,6 @@ static ley_status deal_partial(ley_average *a, ley_error *error)
 static ley_status await_all(ley_average *a, ley_error *error)
 {
     ley_status status = deal_partial(a, error);
-    if (status == LEY_OK)
-        status = bare_settle(a, error);
     if (status != LEY_OK)
         return status;
     pthread_mutex_lock(&a->mutex);

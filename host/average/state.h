@@ -90,7 +90,6 @@ struct ley_average {
     ley_engine *engine;
     bool owns_engine;
     bool is_alert; /* threads of the host look out for the next frame */
-    bool on_cards; /* all devices in use are cards, which leave the host's cores alone */
     double left_s; /* when the last addition ended; 0: there was none */
 
     /* The caller's thread alone. */

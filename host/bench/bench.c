@@ -97,7 +97,7 @@ double bench_memory_share(double bytes, double seconds, const ley_bench_device *
     return seconds > 0 && limits->memory_bytes_per_s > 0 ? bytes / limits->memory_bytes_per_s / seconds : 0;
 }
 
-ley_status bench_open(worker *w, ley_engine **engine, ley_error *error)
+ley_status bench_open(const worker *w, ley_engine **engine, ley_error *error)
 {
     char selector[64];
     const dev_list *list = &w->engine->list;
@@ -105,17 +105,7 @@ ley_status bench_open(worker *w, ley_engine **engine, ley_error *error)
     while (device + 1 < list->count && &list->infos[device] != w->info)
         device++;
     selector_of(list, device, selector, sizeof selector);
-    if (w->device != NULL)
-        w->info->backend->close(w->device);
-    w->device = NULL;
     return ley_engine_create(selector, engine, error);
-}
-
-void bench_close(worker *w, ley_engine *engine)
-{
-    ley_engine_destroy(engine);
-    if (w->device == NULL)
-        w->info->backend->open(w->info, &w->device, &w->open_error);
 }
 
 /* More launches, until a counter has gone on for long enough: only theirs are counted. */
@@ -206,12 +196,8 @@ static void bench_variants(worker *w, const bench_subject *subject, const ley_be
         while (subject->figures != NULL && subject->figures[r->row.figure_count].name != NULL)
             r->row.figure_count++;
         const char *why = subject->on_request != NULL && o->variant == NULL ? subject->on_request(w->info, name) : NULL;
-        if (why != NULL)
-            r->row.status = ley_fail(&r->failure, LEY_ERROR_NO_DEVICE, "%s", why);
-        else if (w->device == NULL && !subject->is_of_host) /* it did not open again */
-            r->row.status = ley_fail(&r->failure, LEY_ERROR_NO_DEVICE, "%s", w->open_error.message);
-        else
-            r->row.status = subject->measure(w, o, name, problem, &d->device, r);
+        r->row.status = why != NULL ? ley_fail(&r->failure, LEY_ERROR_NO_DEVICE, "%s", why)
+                                    : subject->measure(w, o, name, problem, &d->device, r);
         if (d->device.is_interpreter)
             forget_times(r);
         if (o->row_done != NULL)

@@ -398,7 +398,7 @@ static ley_status measure(worker *w, const ley_bench_options *o, const char *nam
         put_figures(&r, b);
         status = r.way->name == pmepot_name ? judge_pmepot(&r, b, &b->failure) : judge_average(&r, b, &b->failure);
     }
-    bench_close(w, r.engine);
+    ley_engine_destroy(r.engine);
     return status;
 }
 

@@ -306,7 +306,7 @@ static ley_status count(worker *w, const ley_bench_options *o, const void *probl
     p->status = bench_open(w, &engine, &p->failure);
     if (p->status == LEY_OK)
         p->status = time_all(p, o, engine, &p->failure);
-    bench_close(w, engine);
+    ley_engine_destroy(engine);
     if (p->status == LEY_OK)
         p->status = judge(p, &p->failure);
     if (p->ions == NULL)

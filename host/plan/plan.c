@@ -361,14 +361,14 @@ static bool is_weaker(const ley_plan *p, double growth)
 /* By a sample at first, which a few points beside atoms may make as strong as they like: what it
  * says all values have to confirm; where they do not, it is compared by what they say from then
  * on. */
-static bool is_too_coarse(ley_plan *p, const ley_target *target)
+static bool is_too_coarse(ley_plan *p)
 {
     if (!(p->prepared.share > 0))
         return false; /* no tolerance, or none that was measured: the values need not be looked at */
-    const double charges = sqrt(p->charge2_e2 / p->prepared.charge2_e2), rms = target_rms(target);
+    const double charges = sqrt(p->charge2_e2 / p->prepared.charge2_e2), rms = target_rms(&p->target);
     if (!is_weaker(p, charges * p->prepared.rms / rms))
         return false;
-    const double fall = p->prepared.rms_of_all / target_rms_of_all(target);
+    const double fall = p->prepared.rms_of_all / target_rms_of_all(&p->target);
     if (!isfinite(fall) || is_weaker(p, charges * fall))
         return true;
     if (rms > 0)
@@ -439,7 +439,7 @@ static bool run_again(ley_plan *p, ley_status *status, ley_error *error)
     engine_stay_alert(p->engine, true, &p->is_alert);
     *status = job_run_again(p->job, &why);
     const bool is_done = *status == LEY_OK || *status == LEY_CANCELLED;
-    const bool is_coarse = *status == LEY_OK && is_too_coarse(p, &p->target);
+    const bool is_coarse = *status == LEY_OK && is_too_coarse(p);
     if (!is_done || is_coarse)
         log_say(LEY_LOG_NOTE, "run %lld is prepared anew: %s", (long long)p->totals.runs,
                 is_coarse ? "its values are weaker, and of such the tolerance is a share" : why.message);
@@ -468,40 +468,6 @@ ley_status ley_plan_run(ley_plan *p, ley_error *error)
     if (status == LEY_OK && p->target.statistics != NULL)
         status = ley_statistics_add(p->target.statistics, error);
     return status;
-}
-
-/* ---- Two plans in turn ----------------------------------------------------------------------- */
-
-bool plan_run_kept(ley_plan *p, int64_t run)
-{
-    ley_error why = {0};
-    p->totals.runs = run;
-    if (p->job == NULL || p->is_stale || !job_is_kept(p->job))
-        return false;
-    engine_stay_alert(p->engine, true, &p->is_alert);
-    atomic_store(&p->cancelled, false);
-    const bool is_done = job_run_again(p->job, &why) == LEY_OK;
-    if (!is_done)
-        log_say(LEY_LOG_NOTE, "run %lld is prepared anew: %s", (long long)run, why.message);
-    ley_error_clear(&why);
-    return is_done;
-}
-
-ley_status plan_judge(ley_plan *p, ley_plan *first, bool *is_good, ley_error *error)
-{
-    *is_good = !is_too_coarse(first, &p->target);
-    return *is_good ? check_some(p, error) : LEY_OK;
-}
-
-void plan_begin_anew(ley_plan *p, int64_t run)
-{
-    p->totals.runs = run - 1;
-    p->is_stale = true;
-}
-
-int64_t plan_prepared(const ley_plan *p)
-{
-    return p->totals.prepared;
 }
 
 void ley_plan_cancel(ley_plan *p)

@@ -490,7 +490,7 @@ static ley_status measure_frames(worker *w, const ley_bench_options *o, const or
     }
     ley_wavefunction_plan_destroy(r.plan);
     ley_map_destroy(map);
-    bench_close(w, engine);
+    ley_engine_destroy(engine);
     free(r.coefficients);
     return status;
 }
