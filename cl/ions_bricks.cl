@@ -17,8 +17,8 @@
  * gm_phi      bricks of LEY_BRICK^3 values, x fastest
  * gm_records  of each brick LEY_BRICK_PARTS(LEY_WIDTH), in the order of their nodes: two vectors
  *             each: least, largest, how many values, tag; the first value that is the least, and
- *             the largest; the next after the least, and before the largest; infinities where there is
- *             none
+ *             the largest; the next after the least, and before the largest; infinities where there
+ *             is none
  *
  * Global size: a work-group for each part of a brick, the parts of a brick one after the other. */
 #if !defined(LEY_PERIODIC) || !defined(LEY_SQUARE)

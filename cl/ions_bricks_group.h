@@ -52,7 +52,7 @@ LEY_FN void add_effect(float *values, int x, int y, int z, float4 effect, float 
 #define AT_HAND (ROWS / 2)
 
 /* Of the work-item's column, whose first node is in plane `plane` of the brick. A brick that was
- * not looked at for long has many effects to add, one after the other: they come from local memory. */
+ * not looked at for long has many effects to add, one after the other, from local memory. */
 LEY_FN extremes update(int4 work, int4 first, int plane, LEY_GLOBAL const float4 *gm_effects, int4 grid,
                        LEY_REFERENCE(sixteen) metric, LEY_GLOBAL const float *gm_table, LEY_GLOBAL float *gm_values,
                        LEY_LOCAL float4 *sm_effects)

@@ -6,8 +6,8 @@
  * bricks       of LEY_BRICK nodes along each axis, along x and y: as ions_bricks.cl has them
  * bins         along x, y and z
  * box          in bins, node (x, y, z) is at s0 x + s1 y + s2 z along x, s3 to s5 along y, s6 to
- *              s8 along z, but for what is added to that: s9 to sb where the bins begin that atoms near
- *              the row from this node on may be in, sc to se where they end
+ *              s8 along z, but for what is added to that: s9 to sb where the bins begin that atoms
+ *              near the row from this node on may be in, sc to se where they end
  * metric       a way (x, y, z) in nodes has the squared length, over that of a step along x,
  *              x^2 + s0 y^2 + s1 z^2 + s2 x y + s3 x z + s4 y z; nodes at s5 or less are left out
  * gm_phi       the nodes' values, in bricks

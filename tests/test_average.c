@@ -830,7 +830,7 @@ static void self_tests_find_faults(void **state)
         {&density_spread_kind, "int number = (int)(all * part / parts % n_atoms)", "int number = 0", "vectors"},
         {&density_spread_kind, "frame++;", "", "vectors"},
         {&density_spread_kind, "(size_t)first_frame + LEY_GROUP_ID(1)", "LEY_GROUP_ID(1)", "group"},
-        {&density_spread_kind, "(first + own >= n_atoms)", "(first + own > n_atoms)", "group"},
+        {&density_spread_kind, "(first + own >= n_atoms)", "(first + own + 1 >= n_atoms)", "group"},
         {&density_spread_kind, "z + 1 == mesh.z ? 0", "z + 1 == mesh.z ? 1", "group"},
         {&density_spread_kind, "gm_charges[number] : 1", "gm_charges[first] : 1", "group"},
     };

@@ -647,7 +647,7 @@ static void test_forecasts(void **state)
     map = support_make_map(&far);
     assert_ok(ley_job_create_wavefunction(engine, w, &r, NULL, &options, &job, &error));
     assert_ok(ley_job_forecast(job, &f, &error));
-    if (!(f->devices[0].alone_s < 0.2 * near_s))
+    if (!(f->devices[0].alone_s < 0.2 * near_s || near_s < 1e-3)) /* which a card takes to begin */
         fail_msg("%g s far away, %g s here", f->devices[0].alone_s, near_s);
     ley_job_destroy(job);
     ley_map_destroy(map);
