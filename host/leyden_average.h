@@ -148,8 +148,8 @@ LEY_API ley_status ley_average_finish(ley_average *average, ley_average_totals *
 /* Writes all sums to a file, whole or not at all; and goes on from one: with the same atoms and
  * options a run that was resumed makes the same bytes as one that was not; of point charges, the
  * same values within the tolerance. The mesh stays what it was, also on devices for which another
- * one would have been chosen. Errors: LEY_ERROR_FILE; LEY_ERROR_INPUT for a file that is damaged, or of
- * other charges or options, which are named. */
+ * one would have been chosen. Errors: LEY_ERROR_FILE; LEY_ERROR_INPUT for a file that is damaged,
+ * or of other charges or options, which are named. */
 LEY_API ley_status ley_average_save(ley_average *average, const char *path, ley_error *error);
 LEY_API ley_status ley_average_load(ley_average *average, const char *path, ley_error *error);
 
