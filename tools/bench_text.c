@@ -384,6 +384,8 @@ static void print_load(const ley_bench_load *load)
 
 static void print_problem(const bench_row *method, const ley_bench_device *device)
 {
+    if ((method->columns & BENCH_PHASES) != 0 && device->n[0] == 0) /* each row has its own */
+        return;
     if (device->n[0] == 0)
         printf("problem: a list of %s, ", counted_text(device->points, "point").s);
     else if (device->points == device->n[0] * device->n[1] * device->n[2])

@@ -85,12 +85,7 @@ static ley_status fill(average_problem *p, const ley_bench_device *d, ley_error 
         return status;
     for (int i = 0; i < KEPT; i++)
         memcpy(p->cell_A[i], p->frames.cell_A, sizeof p->cell_A[i]);
-    double *zero = calloc(3 * p->frames.atoms, sizeof *zero);
-    if (zero == NULL)
-        return ley_fail_memory(error, 3 * p->frames.atoms * sizeof *zero, "the benchmark");
-    status = ley_atoms_create(p->frames.atoms, zero, p->frames.charge_e, NULL, &p->atoms, error);
-    free(zero);
-    return status;
+    return water_frames_atoms(&p->frames, &p->atoms, error);
 }
 
 static ley_status make(const ley_bench_options *o, const ley_bench_device *d, void **problem, ley_error *error)

@@ -7,6 +7,7 @@
 #include "methods/frames.h"
 #include "methods/subjects.h"
 #include "methods/wavefunction/c60.h"
+#include "parallel.h"
 
 #include <math.h>
 #include <pthread.h>
@@ -119,12 +120,7 @@ static ley_status make_average(gain_problem *p, ley_error *error)
     ley_status status = water_frames_make(p->sizes->average_atoms, KEPT_FRAMES, edges_A, &p->frames, error);
     if (status != LEY_OK)
         return status;
-    double *zero = calloc(3 * p->frames.atoms, sizeof *zero);
-    if (zero == NULL)
-        return ley_fail_memory(error, 3 * p->frames.atoms * sizeof *zero, "the benchmark");
-    status = ley_atoms_create(p->frames.atoms, zero, p->frames.charge_e, NULL, &p->atoms, error);
-    free(zero);
-    return status;
+    return water_frames_atoms(&p->frames, &p->atoms, error);
 }
 
 static ley_status make_orbitals(gain_problem *p, ley_error *error)
@@ -243,97 +239,103 @@ static ley_status run_average(const gain_devices *d, const ley_bench_options *o,
     return status;
 }
 
-/* A device with a plan of its own, which takes one molecule after the other. */
+/* A device with an engine and a plan of its own, which takes one molecule after the other. */
 typedef struct gain_worker {
-    const gain_devices *devices;
     const ley_bench_options *o;
     const gain_problem *p;
     atomic_llong *next;
-    size_t number;
-    double ready_s, done_s;
+    uint64_t random;
+    ley_engine *engine;
+    ley_map *map;
+    ley_plan *plan;
+    pthread_t thread;
+    bool has_thread;
     int64_t taken;
-    pthread_barrier_t *ready;
     ley_status status;
     ley_error failure;
 } gain_worker;
 
-static ley_status take_molecules(gain_worker *w, ley_plan *plan)
+/* The first run prepares everything. */
+static ley_status open_worker(gain_worker *w, const char *selector, ley_error *error)
 {
-    const size_t atoms = ley_atoms_count(w->p->atoms);
+    ley_status status = ley_engine_create(selector, &w->engine, error);
+    if (status == LEY_OK)
+        status = ley_map_create(ley_map_grid(w->p->maps[0]), &w->map, error);
+    if (status == LEY_OK)
+        status =
+            ley_plan_create(w->engine, w->p->atoms, (ley_target){.map = w->map}, &w->p->request, NULL, &w->plan, error);
+    return status == LEY_OK ? ley_plan_run(w->plan, error) : status;
+}
+
+static void close_worker(gain_worker *w)
+{
+    ley_plan_destroy(w->plan);
+    ley_map_destroy(w->map);
+    ley_engine_destroy(w->engine);
+    ley_error_clear(&w->failure);
+}
+
+static ley_status take_molecules(gain_worker *w, ley_error *error)
+{
+    const size_t n = 3 * ley_atoms_count(w->p->atoms);
     const double *from_A = ley_atoms_positions_A(w->p->atoms);
-    double *position_A = malloc(3 * atoms * sizeof *position_A);
-    uint64_t random = w->number + 1;
-    ley_status status =
-        position_A != NULL ? LEY_OK : ley_fail_memory(&w->failure, 3 * atoms * sizeof *position_A, "a molecule");
+    double *position_A = malloc(n * sizeof *position_A);
+    ley_status status = position_A != NULL ? LEY_OK : ley_fail_memory(error, n * sizeof *position_A, "a molecule");
     while (status == LEY_OK && atomic_fetch_add(w->next, 1) < w->p->sizes->molecules) {
-        for (size_t i = 0; i < 3 * atoms; i++)
-            position_A[i] = from_A[i] + 0.1 * (bench_random(&random) - 0.5);
-        status = bench_cancelled(w->o) ? ley_fail(&w->failure, LEY_CANCELLED, "cancelled")
-                                       : ley_plan_update(plan, position_A, NULL, NULL, &w->failure);
+        for (size_t i = 0; i < n; i++)
+            position_A[i] = from_A[i] + 0.1 * (bench_random(&w->random) - 0.5);
+        status = bench_cancelled(w->o) ? ley_fail(error, LEY_CANCELLED, "cancelled")
+                                       : ley_plan_update(w->plan, position_A, NULL, NULL, error);
         if (status == LEY_OK)
-            status = ley_plan_run(plan, &w->failure);
+            status = ley_plan_run(w->plan, error);
         w->taken += status == LEY_OK;
     }
     free(position_A);
-    return status;
+    return status == LEY_OK ? ley_plan_finish(w->plan, NULL, error) : status;
 }
 
 static void *run_worker(void *context)
 {
     gain_worker *w = context;
-    ley_engine *engine = NULL;
-    ley_map *map = NULL;
-    ley_plan *plan = NULL;
-    w->status = ley_engine_create(w->devices->selectors[w->number], &engine, &w->failure);
-    if (w->status == LEY_OK)
-        w->status = ley_map_create(ley_map_grid(w->p->maps[0]), &map, &w->failure);
-    if (w->status == LEY_OK)
-        w->status =
-            ley_plan_create(engine, w->p->atoms, (ley_target){.map = map}, &w->p->request, NULL, &plan, &w->failure);
-    if (w->status == LEY_OK)
-        w->status = ley_plan_run(plan, &w->failure); /* prepares everything */
-    pthread_barrier_wait(w->ready);
-    w->ready_s = ley_clock_s();
-    if (w->status == LEY_OK)
-        w->status = take_molecules(w, plan);
-    if (w->status == LEY_OK)
-        w->status = ley_plan_finish(plan, NULL, &w->failure);
-    w->done_s = ley_clock_s();
-    ley_plan_destroy(plan);
-    ley_map_destroy(map);
-    ley_engine_destroy(engine);
+    w->status = take_molecules(w, &w->failure);
     return NULL;
+}
+
+/* Where there is no thread for a worker, the caller's does its part. */
+static void run_workers(gain_worker *workers, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        workers[i].has_thread = parallel_start(&workers[i].thread, run_worker, &workers[i]) == 0;
+    for (size_t i = 0; i < count; i++)
+        if (workers[i].has_thread)
+            pthread_join(workers[i].thread, NULL);
+        else
+            run_worker(&workers[i]);
 }
 
 static ley_status run_molecules(const gain_devices *d, const ley_bench_options *o, gain_problem *p, bool is_first,
                                 gain_outcome *outcome, ley_error *error)
 {
     gain_worker workers[MOST_DEVICES];
-    pthread_t threads[MOST_DEVICES];
-    pthread_barrier_t ready;
     atomic_llong next = 0;
-    double first_s = INFINITY, last_s = 0;
     ley_status status = LEY_OK;
-    pthread_barrier_init(&ready, NULL, (unsigned)d->count);
+    (void)is_first;
+    for (size_t i = 0; i < d->count; i++)
+        workers[i] = (gain_worker){.o = o, .p = p, .next = &next, .random = i + 1};
+    for (size_t i = 0; i < d->count && status == LEY_OK; i++)
+        status = open_worker(&workers[i], d->selectors[i], error);
+    const double start_s = ley_clock_s();
+    if (status == LEY_OK)
+        run_workers(workers, d->count);
+    outcome->seconds = ley_clock_s() - start_s;
     for (size_t i = 0; i < d->count; i++) {
-        workers[i] = (gain_worker){.devices = d, .o = o, .p = p, .next = &next, .number = i, .ready = &ready};
-        if (pthread_create(&threads[i], NULL, run_worker, &workers[i]) != 0)
-            abort(); /* the others wait for it */
-    }
-    for (size_t i = 0; i < d->count; i++) {
-        pthread_join(threads[i], NULL);
-        first_s = fmin(first_s, workers[i].ready_s);
-        last_s = fmax(last_s, workers[i].done_s);
         outcome->devices_used += workers[i].taken > 0;
         if (workers[i].status != LEY_OK && status == LEY_OK) {
             status = workers[i].status;
             ley_error_copy(error, &workers[i].failure);
         }
-        ley_error_clear(&workers[i].failure);
+        close_worker(&workers[i]);
     }
-    pthread_barrier_destroy(&ready);
-    outcome->seconds = last_s - first_s;
-    (void)is_first;
     return status;
 }
 

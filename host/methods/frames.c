@@ -73,6 +73,16 @@ ley_status water_frames_make(int64_t atoms, size_t count, const double *edge_A, 
     return status;
 }
 
+ley_status water_frames_atoms(const water_frames *f, ley_atoms **atoms, ley_error *error)
+{
+    double *zero = calloc(3 * f->atoms, sizeof *zero);
+    if (zero == NULL)
+        return ley_fail_memory(error, 3 * f->atoms * sizeof *zero, "the benchmark");
+    const ley_status status = ley_atoms_create(f->atoms, zero, f->charge_e, NULL, atoms, error);
+    free(zero);
+    return status;
+}
+
 ley_status water_frame_potential(const water_frames *f, size_t frame, const double cell_A[9], double r_min_A,
                                  size_t points, const double *point_A, double *potential, double *field,
                                  ley_error *error)

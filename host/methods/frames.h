@@ -19,6 +19,9 @@ typedef struct water_frames {
 ley_status water_frames_make(int64_t atoms, size_t count, const double *edge_A, water_frames *made, ley_error *error);
 void water_frames_clear(water_frames *frames);
 
+/* Atoms with the frames' charges, for what takes positions from frames: all are at the origin. */
+ley_status water_frames_atoms(const water_frames *frames, ley_atoms **atoms, ley_error *error);
+
 const float *water_frame_positions_A(const water_frames *frames, size_t frame);
 
 /* Potential in e / A, and its field unless NULL, at points of one frame in a cell: with all images,

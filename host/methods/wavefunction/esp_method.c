@@ -5,7 +5,6 @@
  * coefficients, of fields four times as many. */
 #include "methods/wavefunction/method.h"
 
-#include "core/two_floats.h"
 #include "core/units.h"
 #include "error.h"
 #include "law/esp.h"
