@@ -145,7 +145,7 @@ static ley_status check_numbers(const ley_particles_arrays *a, const particles_m
     const int64_t n = particles_values(a, m), columns = columns_of(a, m);
     for (int64_t i = 0; i < n; i++)
         if (!(number[i] >= m->least && number[i] <= m->most))
-            return ley_fail(error, LEY_ERROR_INPUT, "%s: %s has %g, must be within %g and %g", m->name,
+            return ley_fail(error, LEY_ERROR_INPUT, "%s: %s: %g, must be within %g and %g", m->name,
                             row_of(m, i, columns).s, number[i], m->least, m->most);
     return LEY_OK;
 }
@@ -157,7 +157,7 @@ static ley_status check_whole(const ley_particles_arrays *a, const particles_mem
     const double least = m->least, most = m->below ? (double)below - 1 : m->most;
     for (int64_t i = 0; i < n; i++)
         if (number[i] < least || number[i] > most)
-            return ley_fail(error, LEY_ERROR_INPUT, "%s: %s has %d, must be %.0f to %.0f%s", m->name,
+            return ley_fail(error, LEY_ERROR_INPUT, "%s: %s: %d, must be %.0f to %.0f%s", m->name,
                             row_of(m, i, columns).s, number[i], least, most, m->below ? ", counted from 0" : "");
     return LEY_OK;
 }
@@ -172,7 +172,7 @@ static ley_status check_texts(const ley_particles_arrays *a, const particles_mem
             length++;
         if (length > PARTICLES_MOST_NAME || name[length] != '\0')
             return ley_fail(error, LEY_ERROR_INPUT,
-                            "%s: %s has a name of more than %d letters, or of others than ASCII", m->name,
+                            "%s: %s: a name of more than %d letters, or of others than ASCII has", m->name,
                             row_of(m, i, 1).s, PARTICLES_MOST_NAME);
     }
     return LEY_OK;
