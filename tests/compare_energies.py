@@ -47,7 +47,7 @@ def law(build, folder):
     subprocess.run([os.environ.get("CC", "cc"), "-std=c11", "-D_GNU_SOURCE", "-O2", "-shared", "-fPIC", "-fvisibility=hidden",
                     *(f"-I{ROOT / name}" for name in ("platform", "host", "cl")), "-o", library, ROOT / "tests/energy_law/shim.c",
                     Path(build, "libleyden.a"), *"-lOpenCL -lcrypto -lz -lm -ldl -pthread".split()], check=True)
-    return ffi, ffi.dlopen(str(library))
+    return ffi, ffi.dlopen(str(library), ffi.RTLD_NOW | ffi.RTLD_NODELETE)  # it has threads
 
 
 class Law:
