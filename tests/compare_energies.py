@@ -325,6 +325,28 @@ def within(judge, of, x, cell, cutoff, field=0, switch=0, tail=False, ewald=Fals
     return reference(force, len(x), x, cell), judge.run(particles_of(of), options, x, cell)
 
 
+def surface(judge):
+    for periodic in (False, True):
+        case = f"surface lcpo, {'periodic' if periodic else 'alone'}"
+        if not judge.wants(case):
+            continue
+        model, system = protein("amber14/protein.ff14SB.xml")
+        x, rows = positions_of(model), np.array([strip(row) for row in lcpo.getLCPOParamsTopology(model.topology)])
+        cell = np.eye(3) * 40 if periodic else None
+        of = {**particles_of(nonbonded_of(system)), "surface_radii": rows[:, 0] * 10, "lcpo_factors": rows[:, 1:] * (1, 1, 1, 0.01)}
+        empty = mm.System()
+        for _ in x:
+            empty.addParticle(1)
+        lcpo.addLCPOForce(empty, [tuple(row) for row in rows], periodic, 0.005 * KJ * 100, 0.14)
+        right = reference(empty.getForce(0), len(x), x, cell)
+        options = {**OFF, "surface": "LEY_SURFACE_LCPO", "tension": 0.005}
+        judge.compare(case, right, judge.run(of, options, x, cell), ("SURFACE",))
+
+
+def strip(row):
+    return [v.value_in_unit_system(MD) if unit.is_quantity(v) else v for v in row]
+
+
 def kappa_of(salt, eps):
     """APBS's constants, at 300 K."""
     return np.sqrt(8 * np.pi * 6.022045e23 * 4.803242384e-10 ** 2 * salt * 1e-16 / (1000 * eps * 1.380662e-16 * 300))
@@ -343,7 +365,7 @@ def main():
     given = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         judge = Judge(Law(given.build, folder).run, given.words)
-        for cases in (vacuum, born, periodic):
+        for cases in (vacuum, born, surface, periodic):
             cases(judge)
     print(f"{judge.cases} cases, {judge.wrong} wrong")
     return 1 if judge.wrong else 0

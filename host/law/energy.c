@@ -78,6 +78,7 @@ typedef struct shared_sums {
     double *tail;   /* [types]; NULL: there is none */
     energy_partners *partners;
     energy_ewald *ewald; /* NULL: there is none */
+    energy_surface *surface;
 } shared_sums;
 
 static void shared_free(shared_sums *s)
@@ -86,6 +87,7 @@ static void shared_free(shared_sums *s)
     free(s->tail);
     energy_partners_destroy(s->partners);
     energy_ewald_destroy(s->ewald);
+    energy_surface_destroy(s->surface);
 }
 
 static ley_status make_weights(shared_sums *s, const double *slopes, ley_error *error)
@@ -109,9 +111,9 @@ static ley_status make_tail(shared_sums *s, ley_error *error)
     return LEY_OK;
 }
 
-/* What sums of `count` particles share. */
+/* What sums of these particles share. */
 static ley_status shared_make(const energy_frame *frame, const double *radii, const double *slopes, int64_t count,
-                              shared_sums *s, ley_error *error)
+                              const int64_t *particle, shared_sums *s, ley_error *error)
 {
     *s = (shared_sums){.radii = radii};
     ley_status status = energy_law_begin(frame, &s->law, error);
@@ -123,6 +125,8 @@ static ley_status shared_make(const energy_frame *frame, const double *radii, co
         status = make_tail(s, error);
     if (status == LEY_OK && frame->options->coulomb == LEY_COULOMB_EWALD)
         status = energy_ewald_create(&s->law, count, &s->ewald, error);
+    if (status == LEY_OK && frame->options->surface != LEY_SURFACE_NONE)
+        status = energy_surface_create(&s->law, count, particle, &s->surface, error);
     if (status != LEY_OK)
         shared_free(s);
     return status;
@@ -135,6 +139,8 @@ static void sum_particle(const shared_sums *s, int64_t i, energy_sums *sums)
         energy_add_ewald(&s->law, s->ewald, s->partners, i, sums);
     if (s->tail != NULL)
         energy_add_own(&s->law, i, LEY_ENERGY_LENNARD_JONES, s->tail[s->law.of->type[i]], sums);
+    if (s->surface != NULL)
+        energy_add_surface(&s->law, s->surface, i, sums);
     if (s->radii != NULL)
         energy_add_born(&s->law, s->radii, s->weight, i, sums);
 }
@@ -144,7 +150,7 @@ ley_status energy_law_particles(const energy_frame *frame, const double *radii, 
                                 double (*absolute)[LEY_ENERGY_TERMS], double (*force)[3], ley_error *error)
 {
     shared_sums s;
-    ley_status status = shared_make(frame, radii, slopes, count, &s, error);
+    ley_status status = shared_make(frame, radii, slopes, count, particle, &s, error);
     if (status != LEY_OK)
         return status;
     for (int64_t k = 0; k < count; k++) {
@@ -273,7 +279,8 @@ ley_status energy_law_frame(const energy_frame *frame, ley_energy_results *resul
         parallel_ranges(n, radii_range, &w);
         parallel_ranges(n, slopes_range, &w);
     }
-    status = shared_make(frame, has_born ? w.radii : NULL, has_born ? w.slopes : NULL, (int64_t)n, &w.shared, error);
+    status =
+        shared_make(frame, has_born ? w.radii : NULL, has_born ? w.slopes : NULL, (int64_t)n, w.all, &w.shared, error);
     if (status == LEY_OK) {
         parallel_ranges(n, sums_range, &w);
         status = check_finite(&w, error);

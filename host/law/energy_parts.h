@@ -107,4 +107,14 @@ double energy_born_reach(const ley_particles_arrays *of, const ley_energy_option
 void energy_add_born(const energy_law *law, const double *radii, const double *weight, int64_t i, energy_sums *sums);
 double energy_born_weight(const energy_law *law, int64_t i, double radius_A, double slope);
 
+/* ---- energy_surface.c ------------------------------------------------------------------------ */
+
+/* Areas of some particles, and the slopes of the whole area by where these are. Errors:
+ * LEY_ERROR_MEMORY. */
+typedef struct energy_surface energy_surface;
+ley_status energy_surface_create(const energy_law *law, int64_t count, const int64_t *particle, energy_surface **made,
+                                 ley_error *error);
+void energy_surface_destroy(energy_surface *surface); /* may be NULL */
+void energy_add_surface(const energy_law *law, const energy_surface *surface, int64_t i, energy_sums *sums);
+
 #endif
