@@ -110,6 +110,12 @@ static bool has_most(const energy_law *law)
     return law->options->born == LEY_BORN_HCT || law->options->born_taper;
 }
 
+/* Of tanh, and of psi = rho~ I. */
+static double argument_of(const double f[3], double psi)
+{
+    return psi * (f[0] - psi * (f[1] - psi * f[2]));
+}
+
 void energy_law_radii(const energy_frame *frame, int64_t count, const int64_t *particle, double *radius)
 {
     energy_law law;
@@ -127,24 +133,26 @@ void energy_law_radii(const energy_frame *frame, int64_t count, const int64_t *p
         for (int64_t j = 0; j < law.n; j++)
             if (j != i)
                 sum += integral(&law, i, j, sqrt(energy_way(&law, i, j, way_A))).value;
-        const double psi = rho_A * sum, argument = psi * (f[0] - psi * (f[1] - psi * f[2]));
-        double inverse =
-            law.options->born == LEY_BORN_HCT ? 1 / rho_A - sum : 1 / rho_A - tanh(argument) / law.of->born_radii[i];
+        double inverse = law.options->born == LEY_BORN_HCT
+                             ? 1 / rho_A - sum
+                             : 1 / rho_A - tanh(argument_of(f, rho_A * sum)) / law.of->born_radii[i];
         if (has_most(&law))
             inverse = fmax(inverse, 1 / law.options->born_most_A);
         radius[k] = 1 / inverse;
     }
 }
 
-/* Where a polynomial of psi that grows has a value. */
+/* Where that has a value: it grows with psi. */
 static double psi_of(const double f[3], double value)
 {
-    double low = 0, high = 1;
-    while (high * (f[0] - high * (f[1] - high * f[2])) < value)
+    double low = -1, high = 1;
+    while (argument_of(f, low) > value)
+        low *= 2;
+    while (argument_of(f, high) < value)
         high *= 2;
     for (int step = 0; step < 80; step++) {
         const double psi = 0.5 * (low + high);
-        *(psi * (f[0] - psi * (f[1] - psi * f[2])) < value ? &low : &high) = psi;
+        *(argument_of(f, psi) < value ? &low : &high) = psi;
     }
     return 0.5 * (low + high);
 }
@@ -158,7 +166,7 @@ double energy_born_weight(const energy_law *law, int64_t i, double radius_A, dou
         return 0;
     if (law->options->born == LEY_BORN_HCT)
         return slope * radius_A * radius_A;
-    const double t = fmin(fmax(0, (1 / rho_A - 1 / radius_A) * law->of->born_radii[i]), 1 - 1e-16);
+    const double t = fmin(fmax(-1 + 1e-15, (1 / rho_A - 1 / radius_A) * law->of->born_radii[i]), 1 - 1e-15);
     const double psi = psi_of(f, atanh(t)), change = f[0] - psi * (2 * f[1] - psi * 3 * f[2]);
     return slope * radius_A * radius_A * (1 - t * t) * change * rho_A / law->of->born_radii[i];
 }
