@@ -135,6 +135,8 @@ def of_parmed(structure: Any, wanted: Wanted) -> Arrays:
         raise InputError("the structure has no atoms")
     if kind == "AmoebaParm" or any(type(atom).__name__ == "DrudeAtom" for atom in structure.atoms):
         raise InputError("a polarisable force field, whose energies are not those of pairs")
+    if kind == "Structure" and getattr(structure, "unknown_functional", False):
+        raise InputError("ParmEd has not understood all forces of this Structure: Particles.from_openmm() takes Systems")
     arrays, graph, molecules = _atoms_of(structure)
     arrays.update(_of_amber(structure, graph, arrays["charges"]) if hasattr(structure, "parm_data")
                   else _of_structure(structure, graph))
@@ -362,7 +364,8 @@ def read(path: str, more: Sequence[str], wanted: Wanted) -> Arrays:
     parmed = needed("parmed", "parmed", "prmtop, top and PSF files")
     is_psf = path.lower().endswith(".psf")
     if is_psf and not more:
-        raise InputError("a PSF has no Lennard-Jones parameters: files of parameters are needed, too (.prm, .rtf, .str)")
+        raise InputError("a PSF has no Lennard-Jones parameters: files of these are needed, too (.prm, .rtf, .str), which follow "
+                         "the PSF in Particles.load(), and --parameters in the command")
     if more and not is_psf:
         raise UsageError(f"{os.path.basename(more[0])}: only PSF files need files of parameters")
     with warnings.catch_warnings(record=True) as said:
