@@ -409,6 +409,22 @@
 #define LEY_LANES_OF_WINDOW 8
 #define LEY_DENSITY_PITCH(n) (((n) + 15) / 8 * 8)
 
+/* Of kernels that sum energies of pairs: the kinds of ley_lennard_jones_kind and
+ * ley_coulomb_kind. */
+#define LEY_LENNARD_JONES_IS_NONE 0
+#define LEY_LENNARD_JONES_IS_PLAIN 1
+#define LEY_LENNARD_JONES_IS_SHIFTED 2
+#define LEY_LENNARD_JONES_IS_SWITCHED 3
+#define LEY_LENNARD_JONES_IS_SWITCHED_CHARMM 4
+#define LEY_LENNARD_JONES_IS_FORCE_SWITCHED_CHARMM 5
+#define LEY_LENNARD_JONES_IS_FORCE_SWITCHED_GROMACS 6
+#define LEY_COULOMB_IS_NONE 0
+#define LEY_COULOMB_IS_PLAIN 1
+#define LEY_COULOMB_IS_SHIFTED 2
+#define LEY_COULOMB_IS_SHIFTED_CHARMM 3
+#define LEY_COULOMB_IS_REACTION_FIELD 4
+#define LEY_COULOMB_IS_EWALD 5
+
 /* functions.cl: which function of x, y and z it computes, of a launch's argument. Natives are of
  * floats alone. */
 #define LEY_FUNCTION_RSQRT 0
