@@ -2,11 +2,11 @@
 #ifndef LEY_BORN_CHARGES_H
 #define LEY_BORN_CHARGES_H
 
-LEY_FN void add_pair(const own *o, int u, other a, int j, LEY_REFERENCE(sixteen) numbers,
-                     LEY_GLOBAL const float *gm_neck, int4 size, real *sum)
+LEY_FN void add_pair(const own *o, int u, other a, int j, LEY_REFERENCE(image_cell) cell,
+                     LEY_REFERENCE(sixteen) numbers, LEY_GLOBAL const float *gm_neck, int4 size, real *sum)
 {
-    const real dx = o->x[u] - a.at.x, dy = o->y[u] - a.at.y, dz = o->z[u] - a.at.z;
-    const real d2 = dx * dx + dy * dy + dz * dz, e = ley_exp2(d2 * o->second[u] * a.more.y),
+    real dx, dy, dz;
+    const real d2 = way_from(o, u, a.at, cell, &dx, &dy, &dz), e = ley_exp2(d2 * o->second[u] * a.more.y),
                bb = o->first[u] * a.more.x, f2 = bb * e + d2, root = root_of(f2);
 #if LEY_CUTOFF == LEY_BORN_CUT_NOT
     const real q_root = a.at.w * root;

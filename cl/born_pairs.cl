@@ -21,6 +21,7 @@
  * gm_states     [frames][padded] {B, sqrt(log2(e))/(2 B), w, -}
  * gm_neck       [4][classes][padded] of j's class and i: at which d the neck of T(rho_i, s_j) is
  *               highest, how high it is; and the same of T(rho_j, s_i)
+ * gm_cell       where LEY_PERIODIC, [frames][6]: see energy_image.h
  * gm_ranges     [parts] {first j, the one behind the last, group, -}
  * size          particles, padded ones, parts, classes
  * numbers       0: d^2 within which spheres may be near; 1: d^2 within which two may have a neck;
@@ -34,6 +35,8 @@
 #error "the specification is incomplete: see LEY_BORN_PAIRS_KEYS in spec.h"
 #endif
 #include "dialect.h"
+
+#include "energy_image.h"
 
 #define SUMS LEY_BORN_SUMS(LEY_PASS, LEY_FORCES)
 #define ALL_SUMS (LEY_UX * SUMS)
@@ -61,6 +64,18 @@ LEY_FN float4 more_of(float4 sphere, float4 state)
                                          : LEY_FLOAT4(sphere.y * sphere.y * sphere.y, state.z, sphere.x, sphere.z);
 }
 
+/* The way from j to the u-th i, and its square. */
+LEY_FN real way_from(const own *o, int u, float4 at, LEY_REFERENCE(image_cell) cell, real *x, real *y, real *z)
+{
+    *x = o->x[u] - at.x;
+    *y = o->y[u] - at.y;
+    *z = o->z[u] - at.z;
+#if LEY_PERIODIC
+    ley_bring_near(cell, x, y, z);
+#endif
+    return *x * *x + *y * *y + *z * *z;
+}
+
 LEY_FN real root_of(real x) { return LEY_ROOT_SCALE * ley_unscaled_root(x); }
 
 #if LEY_WIDTH == 1
@@ -79,6 +94,11 @@ LEY_KERNEL_OF(LEY_WG, 1, 1) born_pairs(LEY_PARAMETERS(LEY_BORN_PAIRS_ARGUMENTS))
     const size_t frame = LEY_GROUP_ID(2), part = LEY_GROUP_ID(1);
     const int4 range = gm_ranges[part];
     LEY_GLOBAL const float4 *gm_frame = gm_at + frame * size.y, *gm_own_states = gm_states + frame * size.y;
+#if LEY_PERIODIC
+    const image_cell cell = ley_image_cell(gm_cell, frame);
+#else
+    const image_cell cell LEY_CLEARED;
+#endif
     own o LEY_CLEARED;
     real total[ALL_SUMS], carry[ALL_SUMS];
     UNROLL for (int u = 0; u < LEY_UX; u++)
@@ -107,7 +127,7 @@ LEY_KERNEL_OF(LEY_WG, 1, 1) born_pairs(LEY_PARAMETERS(LEY_BORN_PAIRS_ARGUMENTS))
             a.more = more_of(gm_spheres[j], gm_own_states[j]);
 #endif
             UNROLL for (int u = 0; u < LEY_UX; u++)
-                add_pair(&o, u, a, j, numbers, gm_neck, size, sum + u * SUMS);
+                add_pair(&o, u, a, j, cell, numbers, gm_neck, size, sum + u * SUMS);
         }
         UNROLL for (int k = 0; k < ALL_SUMS; k++) {
             const real term = sum[k] - carry[k], grown = total[k] + term;

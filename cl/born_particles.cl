@@ -9,7 +9,7 @@
  * gm_parts    [frames][parts][sums][padded]
  * gm_ranges   [parts] {-, -, group or -1, -}: a group's parts one behind the other
  * gm_factors  [2][padded] {alpha, -beta, gamma, rho} and {1/R, 1/rho - 1/R, most of B, charge}
- * size        padded particles, parts, term of the energies, groups of columns
+ * size        padded particles, parts, groups of columns, -
  * numbers     {-C/2 or with 1/eps_p - 1/eps_s, 1: 1/B = 1/rho - I, -, -}
  * gm_states   [frames][padded] {B, sqrt(log2(e))/(2 B), dB/dI, then dE/dI, -}
  * gm_energy, gm_column, gm_radius, gm_slope, gm_force: as in host/energy/part.h, columns where there
@@ -64,10 +64,10 @@ LEY_KERNEL_OF(LEY_WG, 1, 1) born_particles(LEY_PARAMETERS(LEY_BORN_PARTICLES_ARG
             end++;
         const float own = sum_of(gm_own, size, first, end, 0);
         if (group >= 0)
-            gm_column[((frame * LEY_ENERGY_TERM_COUNT + size.z) * size.w + group) * size.x + i] = factor * own;
+            gm_column[((frame * LEY_COLUMN_COUNT + LEY_COLUMN_BORN) * size.z + group) * size.x + i] = factor * own;
         sum += own;
     }
-    gm_energy[(frame * LEY_ENERGY_TERM_COUNT + size.z) * size.x + i] = factor * sum;
+    gm_energy[(frame * LEY_TERM_COUNT + LEY_TERM_BORN) * size.x + i] = factor * sum;
 #if LEY_FORCES
     const float4 state = gm_states[at];
     const float slope = -factor * sum_of(gm_own, size, 0, size.y, 1) / state.x;

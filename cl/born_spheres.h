@@ -92,11 +92,11 @@ LEY_FN real neck_slope(LEY_GLOBAL const float *gm_neck, int4 size, int number, i
     return -LEY_LOAD(NECK_AT(which + 1, kind)) * r * (2 + 1.8f * r2 * r2) * by * by / d;
 }
 
-LEY_FN void add_pair(const own *o, int u, other a, int j, LEY_REFERENCE(sixteen) numbers,
-                     LEY_GLOBAL const float *gm_neck, int4 size, real *sum)
+LEY_FN void add_pair(const own *o, int u, other a, int j, LEY_REFERENCE(image_cell) cell,
+                     LEY_REFERENCE(sixteen) numbers, LEY_GLOBAL const float *gm_neck, int4 size, real *sum)
 {
-    const real dx = o->x[u] - a.at.x, dy = o->y[u] - a.at.y, dz = o->z[u] - a.at.z;
-    const real d2 = dx * dx + dy * dy + dz * dz, root = root_of(d2), by_d2 = root * root;
+    real dx, dy, dz;
+    const real d2 = way_from(o, u, a.at, cell, &dx, &dy, &dz), root = root_of(d2), by_d2 = root * root;
 #if LEY_PASS == LEY_BORN_INTEGRALS
     real value = a.more.x * by_d2 * (by_d2 * sphere_value(a.at.w * by_d2));
 #else
