@@ -8,9 +8,10 @@
  *
  * gm_parts    [frames][parts][sums][padded]
  * gm_ranges   [parts] {-, -, group or -1, -}: a group's parts one behind the other
- * gm_factors  [2][padded] {alpha, -beta, gamma, rho} and {1/R, 1/rho - 1/R, most of B, charge}
+ * gm_factors  [2][padded] {alpha, -beta, gamma, rho} and {1/R, or 0: there is no sphere;
+ *             1/rho - 1/R, most of B, charge}
  * size        padded particles, parts, groups of columns, -
- * numbers     {-C/2 or with 1/eps_p - 1/eps_s, 1: 1/B = 1/rho - I, -, -}
+ * numbers     {-C/2, without salt times 1/eps_p - 1/eps_s; 1: 1/B is 1/rho - I; -, -}
  * gm_states   [frames][padded] {B, sqrt(log2(e))/(2 B), dB/dI, then dE/dI, -}
  * gm_energy, gm_column, gm_radius, gm_slope, gm_force: as in host/energy/part.h, columns where there
  *             are groups, forces with LEY_FORCES
@@ -50,10 +51,12 @@ LEY_KERNEL_OF(LEY_WG, 1, 1) born_particles(LEY_PARAMETERS(LEY_BORN_PARTICLES_ARG
     const float slope = is_plain ? 1
                                  : rest * (2 - rest) * (curve.x + psi * (2 * curve.y + 3 * psi * curve.z)) * curve.w *
                                        radii.x;
-    const float radius = by_radius * radii.z > 1 ? 1 / by_radius : radii.z;
-    gm_states[at] = LEY_FLOAT4(radius, HALF_ROOT_LOG2_E / radius,
-                               by_radius * radii.z > 1 ? radius * radius * slope : 0, 0);
-    gm_radius[at] = radius;
+    /* One without a sphere has no charge either. */
+    const bool is_there = radii.x > 0, is_free = by_radius * radii.z > 1;
+    const float radius = !is_there ? 1 : is_free ? 1 / by_radius : radii.z;
+    gm_states[at] =
+        LEY_FLOAT4(radius, HALF_ROOT_LOG2_E / radius, is_there && is_free ? radius * radius * slope : 0, 0);
+    gm_radius[at] = is_there ? radius : 0;
     gm_slope[at] = 0;
 #elif LEY_PASS == LEY_BORN_ENERGIES
     const float factor = numbers.x * radii.w;
