@@ -1,6 +1,7 @@
 #include "law/energy_parts.h"
 
 #include "error.h"
+#include "numerics/neck.h"
 
 #include <math.h>
 
@@ -41,6 +42,12 @@ ley_status energy_born_check(const ley_particles_arrays *of, const ley_energy_op
             return ley_fail(error, LEY_ERROR_INPUT,
                             "particle %lld: it has a charge, and an intrinsic radius of %g A, not above %g A",
                             (long long)i + 1, of->born_radii[i], m.offset_A);
+        if (m.neck > 0 && of->born_radii[i] > m.offset_A &&
+            !(of->born_radii[i] >= NECK_LEAST_A && of->born_radii[i] <= NECK_MOST_A))
+            return ley_fail(
+                error, LEY_ERROR_INPUT,
+                "particle %lld: an intrinsic radius of %g A, must be %g to %g A: GBn has no necks of others",
+                (long long)i + 1, of->born_radii[i], NECK_LEAST_A, NECK_MOST_A);
         if (o->born == LEY_BORN_GBN2 && of->born_radii[i] > m.offset_A &&
             !(f[0] > 0 && f[2] >= 0 && f[1] * f[1] <= 3 * f[0] * f[2]))
             return ley_fail(error, LEY_ERROR_INPUT,
@@ -74,12 +81,28 @@ static energy_curve sphere(double rho_A, double s_A, double r_A)
     return (energy_curve){value, falls / r_A};
 }
 
+/* Of the space between two spheres. */
+static energy_curve between(double rho_A, double other_A, double r_A)
+{
+    const neck of = neck_of(rho_A, other_A);
+    const double d = r_A - of.position_A, below = 1 + d * d + 0.3 * pow(d, 6), value = of.height_per_A / below;
+    if (!(r_A < rho_A + other_A + NECK_GAP_A))
+        return (energy_curve){0, 0};
+    return (energy_curve){value, value * (2 * d + 1.8 * pow(d, 5)) / (below * r_A)};
+}
+
 static energy_curve integral(const energy_law *law, int64_t i, int64_t j, double r_A)
 {
-    const double c_A = law->options->born_cutoff_A, s_A = law->of->born_screens[j] * inner_radius(law, j);
-    if (c_A > 0 && !(r_A < c_A))
+    const double c_A = law->options->born_cutoff_A, inner_A = inner_radius(law, i), other_A = inner_radius(law, j);
+    const double share = model_of(law->of, law->options, i).neck;
+    if (inner_A == 0 || other_A == 0 || (c_A > 0 && !(r_A < c_A)))
         return (energy_curve){0, 0};
-    return sphere(inner_radius(law, i), s_A, r_A);
+    energy_curve made = sphere(inner_A, law->of->born_screens[j] * other_A, r_A);
+    if (share > 0) {
+        const energy_curve gap = between(law->of->born_radii[i], law->of->born_radii[j], r_A);
+        made = (energy_curve){made.value + share * gap.value, made.slope + share * gap.slope};
+    }
+    return made;
 }
 
 /* ---- Radii ----------------------------------------------------------------------------------- */
