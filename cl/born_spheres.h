@@ -27,13 +27,17 @@ LEY_FN real sphere_slope(real t)
     return 1.33333258f + t * (2.40038666f + t * (3.3980233f + t * 5.20209374f));
 }
 
-/* Whether the series of large distances holds; `end`: where spheres end. */
+/* Whether the series of large distances holds; where the integral ends; whether it is not 0. Of a
+ * negative s, which some models have, T is that of -s with the opposite sign, or 0. */
 #if LEY_CUTOFF == LEY_BORN_TAPERED
-#define IS_FAR(d, rho, s, end) ((d) >= (rho) + (s) && (s) * (s) <= SERIES_END * (d) * (d) && (d) + (s) <= (end))
+#define IS_FAR(d, rho, s, end) \
+    ((d) >= (rho) + LEY_ABS(s) && (s) * (s) <= SERIES_END * (d) * (d) && (d) + (s) <= (real)(end))
 #define UPPER(d, s, end) LEY_MIN((d) + (s), (real)(end))
+#define IS_ANY(rho, lower, upper, end) ((rho) < (upper) && (lower) < (real)(end))
 #else
-#define IS_FAR(d, rho, s, end) ((d) >= (rho) + (s) && (s) * (s) <= SERIES_END * (d) * (d))
+#define IS_FAR(d, rho, s, end) ((d) >= (rho) + LEY_ABS(s) && (s) * (s) <= SERIES_END * (d) * (d))
 #define UPPER(d, s, end) ((d) + (s))
+#define IS_ANY(rho, lower, upper, end) ((rho) < (upper))
 #endif
 
 /* T of near spheres; `far`: by the series of large distances. */
@@ -48,7 +52,7 @@ LEY_FN real near_value(real d, real rho, real s, real far, scalar end)
                                          y2 * (0.199403841f + y2 * 0.157787467f))));
     const real within = y2 < SERIES_END ? inner : value + 1 / rho - a;
     const real overlapping = s - d > rho ? within : value;
-    return IS_FAR(d, rho, s, end) ? far : upper > lower ? overlapping : (real)0;
+    return IS_FAR(d, rho, s, end) ? far : IS_ANY(rho, lower, upper, end) ? overlapping : (real)0;
 }
 
 /* The same of T'/d. */
@@ -59,7 +63,7 @@ LEY_FN real near_slope(real d, real rho, real s, real far, scalar end)
     const real slope = by_d * (0.25f * by_d * by_d * LEY_F_LOG(upper * a) - 0.125f * (1 + x * x) * (a - b) * (a + b));
     const real within = y2 < SERIES_END ? -by_s * by_s * by_s * sphere_slope(y2) : slope;
     const real overlapping = s - d > rho ? within : slope;
-    return IS_FAR(d, rho, s, end) ? far : upper > lower ? overlapping : (real)0;
+    return IS_FAR(d, rho, s, end) ? far : IS_ANY(rho, lower, upper, end) ? overlapping : (real)0;
 }
 
 /* A particle's sum is not one of itself; what is farther than all cutoffs is none either. */
@@ -105,7 +109,7 @@ LEY_FN void add_pair(const own *o, int u, other a, int j, LEY_REFERENCE(image_ce
     real value = o->w[u] * far + a.more.y * back;
 #endif
     if (SOME(IS_NEAR(d2))) {
-        const real d = LEY_F_SQRT(LEY_MAX(d2, (real)LEAST_D2)), s = (real)LEY_F_SQRT(a.at.w);
+        const real d = LEY_F_SQRT(LEY_MAX(d2, (real)LEAST_D2)), s = (real)(a.more.x < 0 ? -LEY_F_SQRT(a.at.w) : LEY_F_SQRT(a.at.w));
 #if LEY_PASS == LEY_BORN_INTEGRALS
         const real near = IS_SELF(o->number[u], j) ? (real)0 : near_value(d, o->rho[u], s, value, numbers.s3);
 #else
@@ -124,7 +128,7 @@ LEY_FN void add_pair(const own *o, int u, other a, int j, LEY_REFERENCE(image_ce
         const real neck = o->w[u] * neck_slope(gm_neck, size, number, 0, kind, d) +
                           a.more.y * neck_slope(gm_neck, size, number, 2, kind, d);
 #endif
-        value += d <= reach ? neck : (real)0;
+        value += d < reach ? neck : (real)0;
     }
 #endif
 #if LEY_PASS == LEY_BORN_INTEGRALS

@@ -5,11 +5,7 @@
 
 #include <math.h>
 
-/* What a model's radii are made of: rho~ = rho - offset; the share of necks; the factors of tanh,
- * all 0: Hawkins, Cramer and Truhlar's B, without it. */
-typedef struct born_model {
-    double offset_A, neck, factor[3];
-} born_model;
+typedef energy_born_model born_model;
 
 static born_model model_of(const ley_particles_arrays *of, const ley_energy_options *o, int64_t i)
 {
@@ -24,6 +20,11 @@ static born_model model_of(const ley_particles_arrays *of, const ley_energy_opti
     for (int k = 0; k < 3 && o->born == LEY_BORN_GBN2; k++)
         m.factor[k] = of->born_factors[i][k];
     return m;
+}
+
+energy_born_model energy_born_model_of(const ley_particles_arrays *of, const ley_energy_options *o, int64_t i)
+{
+    return model_of(of, o, i);
 }
 
 /* rho~; 0 where a particle has no volume. */

@@ -57,6 +57,15 @@ void energy_add_pairs(const energy_law *law, const energy_partners *partners, in
 
 /* ---- energy_born.c --------------------------------------------------------------------------- */
 
+/* What a model's radii are made of: rho~ = rho - offset; the share of necks; the factors of tanh,
+ * all 0: Hawkins, Cramer and Truhlar's B, without it. */
+typedef struct energy_born_model {
+    double offset_A, neck, factor[3];
+} energy_born_model;
+
+/* Of particle i, from 0. */
+energy_born_model energy_born_model_of(const ley_particles_arrays *of, const ley_energy_options *options, int64_t i);
+
 /* Particles that the model has no radii of. Errors: LEY_ERROR_INPUT. */
 ley_status energy_born_check(const ley_particles_arrays *of, const ley_energy_options *options, ley_error *error);
 
