@@ -483,8 +483,9 @@
     NEXT(INT, int, padded) \
     NEXT(INT, int, types) \
     NEXT(INT, int, columns) \
-    NEXT(VALUE, scalar, coulomb) \
-    NEXT(VALUE, sixteen, cut) \
+    NEXT(VALUE, scalar, constant) \
+    NEXT(VALUE, sixteen, numbers) \
+    NEXT(VALUE, sixteen, series) \
     NEXT(WRITE, float, gm_energy) \
     NEXT(WRITE, float, gm_parts) \
     NEXT(WRITE, float4, gm_force)

@@ -2,7 +2,7 @@
  *
  *     energy_i = 1/2 sum over j of E(r_ij),   force_i = sum over j of slope(r_ij) (r_i - r_j),
  *
- * without those that are marked: a particle with itself, exclusions. energy_pair.h has E. Each
+ * without those that are marked: a particle with itself, exclusions. pair_terms.h has E. Each
  * particle gathers its own sums, in an order that is always the same.
  *
  * gm_position  [frames][padded] x, y, z, charge
@@ -17,22 +17,22 @@
  *              which particle has; gm_mask has a word, with a bit for each particle of the block
  * gm_column    where LEY_COLUMNS, [columns + 1] where each group begins
  * n            particles that are there
- * coulomb      Coulomb's constant over the dielectric constant
- * cut          see energy_pair.h
+ * constant     Coulomb's constant over the dielectric constant
+ * numbers, series  see pair_terms.h
  * gm_energy    [frames][LEY_TERM_COUNT][padded]
  * gm_parts     where LEY_COLUMNS, [frames][LEY_COLUMN_COUNT][columns][padded]: of gm_energy what is
  *              with the particles of each group
  * gm_force     where LEY_FORCES, [frames][padded], to which forces are added
  *
  * Groups: along x blocks, along y frames. */
-#if !defined(LEY_LJ) || !defined(LEY_ELECTRIC) || !defined(LEY_CUT) || !defined(LEY_PERIODIC) || \
+#if !defined(LEY_LENNARD_JONES) || !defined(LEY_COULOMB) || !defined(LEY_CUT) || !defined(LEY_PERIODIC) || \
     !defined(LEY_FORCES) || !defined(LEY_COLUMNS) || !defined(LEY_LOCAL_TYPES) || !defined(LEY_UX)
 #error "the specification is incomplete: see LEY_PAIR_ENERGIES_KEYS in spec.h"
 #endif
 #include "dialect.h"
 
 #include "energy_image.h"
-#include "energy_pair.h"
+#include "pair_terms.h"
 
 /* A running sum, and what its last additions lost. */
 typedef struct {
@@ -118,9 +118,17 @@ LEY_FN real way_from(LEY_REFERENCE(particle) p, float4 other, LEY_REFERENCE(imag
     return *x * *x + *y * *y + *z * *z;
 }
 
-LEY_FN void add_terms(few_sums *s, LEY_REFERENCE(pair_terms) t, real x, real y, real z)
+/* A pair's; r2 is a square of its way x, y, z, or, where a and b and qq are 0, any other. */
+LEY_FN void add_pair(few_sums *s, real r2, real a, real b, real qq, LEY_REFERENCE(sixteen) numbers,
+                     LEY_REFERENCE(sixteen) series, real x, real y, real z)
 {
-    s->lj += t.lj;
+    pair_terms t = ley_pair_terms(r2, a, b, qq, numbers, series);
+#if LEY_CUT
+    t.lennard_jones = r2 < numbers.s0 ? t.lennard_jones : (real)0;
+    t.coulomb = r2 < numbers.s0 ? t.coulomb : (real)0;
+    t.slope = r2 < numbers.s0 ? t.slope : (real)0;
+#endif
+    s->lj += t.lennard_jones;
     s->coulomb += t.coulomb;
 #if LEY_FORCES
     s->fx += t.slope * x;
@@ -141,7 +149,7 @@ LEY_KERNEL_OF(LEY_WG, 1, 1) pair_energies(LEY_PARAMETERS(LEY_PAIR_ENERGIES_ARGUM
 #if LEY_PERIODIC
     const image_cell cell = ley_image_cell(gm_cell, frame);
 #else
-    const image_cell cell LEY_CLEARED;
+    image_cell cell LEY_CLEARED;
 #endif
 #if LEY_WIDTH == 1
     LEY_LOCAL_VARIABLE float4 sm_position[BLOCK];
@@ -150,7 +158,7 @@ LEY_KERNEL_OF(LEY_WG, 1, 1) pair_energies(LEY_PARAMETERS(LEY_PAIR_ENERGIES_ARGUM
     stage_table(gm_table, types, sm_table);
 #endif
     sum_block(gm_position + frame * padded, cell, gm_type, gm_table, gm_first, gm_tile, gm_mask, gm_column, n, padded,
-              types, columns, coulomb, cut, gm_energy + frame * LEY_TERM_COUNT * padded,
+              types, columns, constant, numbers, series, gm_energy + frame * LEY_TERM_COUNT * padded,
               gm_parts + frame * LEY_COLUMN_COUNT * columns * padded, gm_force + frame * padded, block
 #if LEY_WIDTH == 1
               ,

@@ -17,10 +17,56 @@ LEY_FN void stage_table(LEY_GLOBAL const float *gm_table, int types, LEY_LOCAL f
 #endif
 }
 
+#if LEY_LOCAL_TYPES > 0
+#define A_OF(pair) sm_table[pair].x
+#define B_OF(pair) sm_table[pair].y
+#else
+#define A_OF(pair) gm_table[2 * (pair)]
+#define B_OF(pair) gm_table[2 * (pair) + 1]
+#endif
+
+/* The staged particles from number j on. */
+LEY_FN void add_others(few_sums *s, const particle *p, const int *type, LEY_REFERENCE(image_cell) cell,
+                       LEY_GLOBAL const float *gm_table, int j, int to, LEY_REFERENCE(sixteen) numbers,
+                       LEY_REFERENCE(sixteen) series, LEY_LOCAL const float4 *sm_position, LEY_LOCAL const int *sm_type,
+                       LEY_LOCAL const float2 *sm_table)
+{
+    for (int k = j; k < to; k++) {
+        const float4 other = sm_position[k];
+        FOR_OWN(u) {
+            real x, y, z;
+            const int pair = sm_type[k] + type[u];
+            const real r2 = way_from(p[u], other, cell, &x, &y, &z);
+            add_pair(&s[u], r2, A_OF(pair), B_OF(pair), p[u].q * other.w, numbers, series, x, y, z);
+        }
+    }
+}
+
+/* The same, without those that have a mark. */
+LEY_FN void add_marked(few_sums *s, const particle *p, const int *type, LEY_REFERENCE(image_cell) cell,
+                       LEY_GLOBAL const float *gm_table, int base, int j, int to, const unsigned *marks,
+                       LEY_REFERENCE(sixteen) numbers, LEY_REFERENCE(sixteen) series,
+                       LEY_LOCAL const float4 *sm_position, LEY_LOCAL const int *sm_type,
+                       LEY_LOCAL const float2 *sm_table)
+{
+    for (int k = j; k < to; k++) {
+        const float4 other = sm_position[k];
+        FOR_OWN(u) {
+            real x, y, z;
+            const int pair = sm_type[k] + type[u];
+            const bool counts = (marks[u] >> (base + k) % LEY_ENERGY_SUB_TILE & 1) == 0;
+            const real r2 = way_from(p[u], other, cell, &x, &y, &z);
+            add_pair(&s[u], counts ? r2 : 1, counts ? A_OF(pair) : 0, counts ? B_OF(pair) : 0,
+                     counts ? p[u].q * other.w : 0, numbers, series, x, y, z);
+        }
+    }
+}
+
 LEY_FN void sum_block(LEY_GLOBAL const float4 *gm_position, LEY_REFERENCE(image_cell) cell,
                       LEY_GLOBAL const int *gm_type, LEY_GLOBAL const float *gm_table, LEY_GLOBAL const int *gm_first,
                       LEY_GLOBAL const int *gm_tile, LEY_GLOBAL const int *gm_mask, LEY_GLOBAL const int *gm_column,
-                      int n, int padded, int types, int columns, float coulomb, LEY_REFERENCE(sixteen) cut,
+                      int n, int padded, int types, int columns, float constant, LEY_REFERENCE(sixteen) numbers,
+                      LEY_REFERENCE(sixteen) series,
                       LEY_GLOBAL float *gm_energy, LEY_GLOBAL float *gm_parts, LEY_GLOBAL float4 *gm_force,
                       size_t block, LEY_LOCAL float4 *sm_position, LEY_LOCAL int *sm_type, LEY_LOCAL float2 *sm_table)
 {
@@ -29,7 +75,7 @@ LEY_FN void sum_block(LEY_GLOBAL const float4 *gm_position, LEY_REFERENCE(image_
     int type[LEY_UX];
     FOR_OWN(u) {
         const float4 at = gm_position[own + u * LEY_WG];
-        begin(&p[u], at.x, at.y, at.z, at.w * coulomb);
+        begin(&p[u], at.x, at.y, at.z, at.w * constant);
         type[u] = gm_type[own + u * LEY_WG];
     }
     int next = gm_first[block];
@@ -57,43 +103,11 @@ LEY_FN void sum_block(LEY_GLOBAL const float4 *gm_position, LEY_REFERENCE(image_
             FOR_OWN(u) s[u] = no_sums();
             unsigned marks[LEY_UX];
             FOR_OWN(u) marks[u] = is_marked ? (unsigned)gm_mask[(size_t)next * BLOCK + item + u * LEY_WG] : 0;
-            if (is_marked) {
-                for (int k = j; k < to; k++) {
-                    const float4 other = sm_position[k];
-                    FOR_OWN(u) {
-                        real x, y, z;
-                        const bool counts = (marks[u] >> (base + k) % LEY_ENERGY_SUB_TILE & 1) == 0;
-                        const real r2 = way_from(p[u], other, cell, &x, &y, &z);
-#if LEY_LOCAL_TYPES > 0
-                        const float a = sm_table[sm_type[k] + type[u]].x, b = sm_table[sm_type[k] + type[u]].y;
-#else
-                        const float a = gm_table[2 * (sm_type[k] + type[u])],
-                                    b = gm_table[2 * (sm_type[k] + type[u]) + 1];
-#endif
-                        add_terms(&s[u],
-                                  ley_pair_terms(counts ? r2 : 1, counts ? p[u].q * other.w : 0, counts ? a : 0,
-                                                 counts ? b : 0, cut),
-                                  x, y, z);
-                    }
-                }
-            } else {
-                for (int k = j; k < to; k++) {
-                    const float4 other = sm_position[k];
-                    FOR_OWN(u) {
-                        real x, y, z;
-                        const real r2 = way_from(p[u], other, cell, &x, &y, &z);
-#if LEY_LOCAL_TYPES > 0
-                        const float2 ab = sm_table[sm_type[k] + type[u]];
-                        add_terms(&s[u], ley_pair_terms(r2, p[u].q * other.w, ab.x, ab.y, cut), x, y, z);
-#else
-                        add_terms(&s[u],
-                                  ley_pair_terms(r2, p[u].q * other.w, gm_table[2 * (sm_type[k] + type[u])],
-                                                 gm_table[2 * (sm_type[k] + type[u]) + 1], cut),
-                                  x, y, z);
-#endif
-                    }
-                }
-            }
+            if (is_marked)
+                add_marked(s, p, type, cell, gm_table, base, j, to, marks, numbers, series, sm_position, sm_type,
+                           sm_table);
+            else
+                add_others(s, p, type, cell, gm_table, j, to, numbers, series, sm_position, sm_type, sm_table);
             if (is_marked && (base + to) % LEY_ENERGY_SUB_TILE == 0)
                 next++;
             FOR_OWN(u) keep_all(&p[u], s[u]);

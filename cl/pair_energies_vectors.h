@@ -19,35 +19,33 @@ LEY_FN real marked(real with, real without, int mask)
 
 LEY_FN void add_others(few_sums *s, const particle *p, __global const float4 *gm_position, const image_cell *cell,
                        __global const int *gm_type, __global const float *gm_own, int padded, int from, int to,
-                       const sixteen *cut)
+                       const sixteen *numbers, const sixteen *series)
 {
     for (int j = from; j < to; j++) {
         const float4 other = gm_position[j];
         __global const float *gm_row = gm_own + (size_t)gm_type[j] * 2 * padded;
         real x, y, z;
         const real r2 = way_from(*p, other, *cell, &x, &y, &z);
-        add_terms(s, ley_pair_terms(r2, p->q * other.w, LEY_LOAD(gm_row), LEY_LOAD(gm_row + padded), *cut), x, y, z);
+        add_pair(s, r2, LEY_LOAD(gm_row), LEY_LOAD(gm_row + padded), p->q * other.w, *numbers, *series, x, y, z);
     }
 }
 
 LEY_FN void add_marked(few_sums *s, const particle *p, __global const float4 *gm_position, const image_cell *cell,
                        __global const int *gm_type, __global const float *gm_own, int padded, int j, int mask,
-                       const sixteen *cut)
+                       const sixteen *numbers, const sixteen *series)
 {
     const float4 other = gm_position[j];
     __global const float *gm_row = gm_own + (size_t)gm_type[j] * 2 * padded;
     real x, y, z;
     const real r2 = marked((real)1, way_from(*p, other, *cell, &x, &y, &z), mask), none = (real)0;
-    add_terms(s,
-              ley_pair_terms(r2, marked(none, p->q * other.w, mask), marked(none, LEY_LOAD(gm_row), mask),
-                             marked(none, LEY_LOAD(gm_row + padded), mask), *cut),
-              x, y, z);
+    add_pair(s, r2, marked(none, LEY_LOAD(gm_row), mask), marked(none, LEY_LOAD(gm_row + padded), mask),
+             marked(none, p->q * other.w, mask), *numbers, *series, x, y, z);
 }
 
 LEY_FN void sum_block(__global const float4 *gm_position, image_cell cell, __global const int *gm_type,
                       __global const float *gm_table, __global const int *gm_first, __global const int *gm_tile,
                       __global const int *gm_mask, __global const int *gm_column, int n, int padded, int types,
-                      int columns, float coulomb, sixteen cut, __global float *gm_energy, __global float *gm_parts,
+                      int columns, float constant, sixteen numbers, sixteen series, __global float *gm_energy, __global float *gm_parts,
                       __global float4 *gm_force, size_t block)
 {
     const size_t own = block * LEY_WIDTH;
@@ -61,7 +59,7 @@ LEY_FN void sum_block(__global const float4 *gm_position, image_cell cell, __glo
         at[3][lane] = place.w;
     }
     particle p;
-    begin(&p, LEY_LOAD(at[0]), LEY_LOAD(at[1]), LEY_LOAD(at[2]), LEY_LOAD(at[3]) * coulomb);
+    begin(&p, LEY_LOAD(at[0]), LEY_LOAD(at[1]), LEY_LOAD(at[2]), LEY_LOAD(at[3]) * constant);
     int next = gm_first[block], column = 0;
     for (int j = 0, to; j < n; j = to) {
         few_sums s = no_sums();
@@ -74,9 +72,9 @@ LEY_FN void sum_block(__global const float4 *gm_position, image_cell cell, __glo
             to = min(to, gm_column[column + 1]);
 #endif
         if (is_marked)
-            add_marked(&s, &p, gm_position, &cell, gm_type, gm_table + own, padded, j, gm_mask[next++], &cut);
+            add_marked(&s, &p, gm_position, &cell, gm_type, gm_table + own, padded, j, gm_mask[next++], &numbers, &series);
         else
-            add_others(&s, &p, gm_position, &cell, gm_type, gm_table + own, padded, j, to, &cut);
+            add_others(&s, &p, gm_position, &cell, gm_type, gm_table + own, padded, j, to, &numbers, &series);
         keep_all(&p, s);
 #if LEY_COLUMNS
         for (; column < columns && gm_column[column + 1] <= to; column++) {

@@ -492,24 +492,6 @@
 #define LEY_COLUMN_BORN 2
 #define LEY_COLUMN_COUNT 3
 
-/* LEY_LJ and LEY_ELECTRIC: as ley_lennard_jones_kind and ley_coulomb_kind; energy_pair.h has their
- * formulas. */
-#define LEY_LJ_NONE 0
-#define LEY_LJ_PLAIN 1
-#define LEY_LJ_SHIFTED 2
-#define LEY_LJ_SWITCHED 3
-#define LEY_LJ_SWITCHED_CHARMM 4
-#define LEY_LJ_FORCE_SWITCHED_CHARMM 5
-#define LEY_LJ_FORCE_SWITCHED_GROMACS 6
-#define LEY_LJ_COUNT 7
-#define LEY_ELECTRIC_NONE 0
-#define LEY_ELECTRIC_PLAIN 1
-#define LEY_ELECTRIC_SHIFTED 2
-#define LEY_ELECTRIC_SHIFTED_CHARMM 3
-#define LEY_ELECTRIC_REACTION_FIELD 4
-#define LEY_ELECTRIC_EWALD 5
-#define LEY_ELECTRIC_COUNT 6
-
 /* pair_energies.cl. With a LEY_WIDTH of 1 work-groups have LEY_WG work-items of LEY_UX particles
  * each, and the table of LEY_LOCAL_TYPES types is in local memory (0: of any number in global
  * memory); else a work-item is alone with LEY_WIDTH particles. LEY_CUT 1: there is a cutoff.
@@ -521,8 +503,8 @@
     KEY(LEY_WG, wg) \
     KEY(LEY_UX, ux) \
     KEY(LEY_LOCAL_TYPES, local_types) \
-    KEY(LEY_LJ, lj) \
-    KEY(LEY_ELECTRIC, electric) \
+    KEY(LEY_LENNARD_JONES, lennard_jones) \
+    KEY(LEY_COULOMB, coulomb) \
     KEY(LEY_CUT, cut) \
     KEY(LEY_PERIODIC, periodic) \
     KEY(LEY_FORCES, forces) \
