@@ -303,7 +303,7 @@ static void launch_particles(const energy_problem *p, const born *b, energy_batc
                                   .size = {(int32_t)p->padded, b->part_count, columns, 0},
                                   .gm_states = b->states,
                                   .gm_energy = batch->energy,
-                                  .gm_column = columns > 0 ? batch->column : b->none,
+                                  .gm_column = columns > 0 ? batch->parts : b->none,
                                   .gm_radius = batch->radius,
                                   .gm_slope = batch->slope,
                                   .gm_force = p->options.forces ? batch->force : b->nowhere};

@@ -1,3 +1,3 @@
 #include "energy/module.h"
 
-const energy_module *const energy_modules[] = {NULL};
+const energy_module *const energy_modules[] = {&energy_module_born, NULL};

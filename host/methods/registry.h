@@ -55,6 +55,8 @@
     KERNEL(density_floats) \
     KERNEL(density_fold) \
     KERNEL(potential_sums) \
+    KERNEL(born_pairs) \
+    KERNEL(born_particles) \
     KERNEL(ions_mask) \
     KERNEL(ions_bricks) \
     KERNEL(ions_nodes) \
