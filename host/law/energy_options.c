@@ -53,21 +53,16 @@ static ley_status check_ranges(const ley_energy_options *o, ley_error *error)
     return LEY_OK;
 }
 
-static bool is_switched(ley_lennard_jones_kind kind)
-{
-    return kind >= LEY_LENNARD_JONES_SWITCHED;
-}
-
 /* Options that need others, or exclude them. */
 static ley_status check_together(const ley_energy_options *o, ley_error *error)
 {
-    const bool needs_cutoff = is_switched(o->lennard_jones) || o->lennard_jones == LEY_LENNARD_JONES_SHIFTED ||
+    const bool needs_cutoff = energy_is_switched(o->lennard_jones) || o->lennard_jones == LEY_LENNARD_JONES_SHIFTED ||
                               o->coulomb > LEY_COULOMB_PLAIN || o->tail_correction;
     if (needs_cutoff && o->cutoff_A == 0)
         return ley_fail(error, LEY_ERROR_USAGE,
                         "cutoff_A is 0: what is switched, shifted, corrected for a tail, a "
                         "reaction field or Ewald's sum needs a cutoff");
-    if (is_switched(o->lennard_jones) && !(o->switch_A > 0 && o->switch_A < o->cutoff_A))
+    if (energy_is_switched(o->lennard_jones) && !(o->switch_A > 0 && o->switch_A < o->cutoff_A))
         return ley_fail(error, LEY_ERROR_USAGE, "switch_A is %g, must be above 0 and below the cutoff, %g A",
                         o->switch_A, o->cutoff_A);
     if (o->coulomb == LEY_COULOMB_EWALD && o->born != LEY_BORN_NONE)
