@@ -32,10 +32,12 @@ LEY_FN real sphere_slope(real t)
 #if LEY_CUTOFF == LEY_BORN_TAPERED
 #define IS_FAR(d, rho, s, end) \
     ((d) >= (rho) + LEY_ABS(s) && (s) * (s) <= SERIES_END * (d) * (d) && (d) + (s) <= (real)(end))
+#define NECK_REACH(reach) LEY_MIN(reach, (real)numbers.s3)
 #define UPPER(d, s, end) LEY_MIN((d) + (s), (real)(end))
 #define IS_ANY(rho, lower, upper, end) ((rho) < (upper) && (lower) < (real)(end))
 #else
 #define IS_FAR(d, rho, s, end) ((d) >= (rho) + LEY_ABS(s) && (s) * (s) <= SERIES_END * (d) * (d))
+#define NECK_REACH(reach) (reach)
 #define UPPER(d, s, end) ((d) + (s))
 #define IS_ANY(rho, lower, upper, end) ((rho) < (upper))
 #endif
@@ -120,7 +122,7 @@ LEY_FN void add_pair(const own *o, int u, other a, int j, LEY_REFERENCE(image_ce
     }
 #if LEY_NECK
     if (SOME(d2 < (real)numbers.s1)) {
-        const real d = LEY_F_SQRT(LEY_MAX(d2, (real)LEAST_D2)), reach = o->rho[u] + (a.more.z + numbers.s2);
+        const real d = LEY_F_SQRT(LEY_MAX(d2, (real)LEAST_D2)), reach = NECK_REACH(o->rho[u] + (a.more.z + numbers.s2));
         const int number = o->number[u], kind = (int)a.more.w;
 #if LEY_PASS == LEY_BORN_INTEGRALS
         const real neck = IS_SELF(number, j) ? (real)0 : neck_value(gm_neck, size, number, 0, kind, d);

@@ -110,7 +110,7 @@ static double integral_of(const trial *t, const born_pairs_spec *spec, int i, in
     if (spec->cutoff == LEY_BORN_CUT && d >= cutoff_A)
         return 0;
     const double r = d - (double)t->neck[0][kind][i], height = (double)t->neck[1][kind][i];
-    const bool has_neck = spec->neck && d < rho + (double)t->sphere[j][0] + gap_A;
+    const bool has_neck = spec->neck && d < rho + (double)t->sphere[j][0] + gap_A && d < end;
     return sphere_of(rho, (double)t->sphere[j][1], d, end) +
            (has_neck ? height / (1 + r * r + 0.3 * pow(r, 6)) : 0);
 }
@@ -123,7 +123,7 @@ static double back_of(const trial *t, const born_pairs_spec *spec, int i, int j,
     if (spec->cutoff == LEY_BORN_CUT && d >= cutoff_A)
         return 0;
     const double r = d - (double)t->neck[2][kind][i], height = (double)t->neck[3][kind][i];
-    const bool has_neck = spec->neck && d < rho + (double)t->sphere[i][0] + gap_A;
+    const bool has_neck = spec->neck && d < rho + (double)t->sphere[i][0] + gap_A && d < end;
     return sphere_of(rho, (double)t->sphere[i][1], d, end) +
            (has_neck ? height / (1 + r * r + 0.3 * pow(r, 6)) : 0);
 }
