@@ -337,7 +337,7 @@ oclgrind: all $(addprefix $(BUILD)/tests/,test_lattice test_transfer test_epilog
 	@BUILD=$(BUILD) bash tests/oclgrind.sh
 
 offline_tools := $(addprefix $(BUILD)/tests/,offline_nvrtc offline_specs)
-small_programs := $(offline_tools) $(addprefix $(BUILD)/tests/,bench_launches bench_plan make_error_table)
+small_programs := $(offline_tools) $(addprefix $(BUILD)/tests/,bench_born bench_launches bench_plan make_error_table)
 
 $(small_programs): %: %.o $(BUILD)/libleyden.a
 	$(call say,LINK,$@)
@@ -397,6 +397,10 @@ results: all
 ## Measures what a small launch costs, on all devices or on those that DEVICE selects.
 bench-launches: $(BUILD)/tests/bench_launches
 	$< $(or $(DEVICE),all)
+
+## Measures the passes of generalised Born on DEVICE, of PARTICLES particles.
+bench-born: $(BUILD)/tests/bench_born
+	$< $(or $(DEVICE),0) $(or $(PARTICLES),4656)
 
 ## Measures how many maps a second a plan makes, of 92,000 and of 1,000 atoms, on DEVICE.
 bench-plan: $(BUILD)/tests/bench_plan

@@ -5,7 +5,6 @@
 
 #include "core/units.h"
 #include "energy/device_part.h"
-#include "energy/module.h"
 #include "engine/engine.h"
 #include "law/energy.h"
 

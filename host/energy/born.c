@@ -1,6 +1,6 @@
-/* Generalised Born energies: a module of energies (module.h), in passes over all pairs. */
+#include "energy/born.h"
+
 #include "energy/born_kernel.h"
-#include "energy/module.h"
 #include "error.h"
 #include "law/energy_parts.h"
 #include "numerics/neck.h"
@@ -288,8 +288,10 @@ static void launch_pairs(const energy_problem *p, const born *b, energy_batch *b
                               .size = {(int32_t)p->count, (int32_t)p->padded, b->part_count, b->classes},
                               .gm_parts = b->parts};
     memcpy(a.numbers, b->numbers, sizeof a.numbers);
+    sequence_step(&batch->sequence, BORN_STEP + pass);
     sequence_launch(&batch->sequence, kernel, groups, &a,
                     born_predict(kernel, (double)batch->frames * (double)p->padded * (double)p->count));
+    sequence_step(&batch->sequence, 0);
 }
 
 static void launch_particles(const energy_problem *p, const born *b, energy_batch *batch, int pass)
@@ -330,7 +332,7 @@ static void destroy(energy_part *part, void *own)
     free(b);
 }
 
-const energy_module energy_module_born = {
+const energy_module energy_born = {
     .name = "born",
     .wanted = wanted,
     .create = create,

@@ -29,8 +29,6 @@ typedef struct energy_module {
     void (*destroy)(energy_part *part, void *own); /* `own` may be NULL */
 } energy_module;
 
-extern const energy_module energy_module_born;
-
 /* In the order in which they are computed; NULL behind the last. */
 extern const energy_module *const energy_modules[];
 
