@@ -20,12 +20,13 @@ typedef struct energy_batch {
     buffer_of_float energy;    /* [frames][LEY_ENERGY_TERMS][padded]: each particle's half of its pairs. One module
                                   writes a term's, which are no numbers before; others add to it later */
     buffer_of_float4 force;    /* [frames][padded]: modules add theirs; not wanted: not there */
-    buffer_of_float column;    /* [frames][LEY_ENERGY_TERMS][groups][padded]: parts of `energy` with the particles of
+    buffer_of_float parts;     /* [frames][LEY_COLUMN_COUNT][groups][padded]: of `energy` what is with the particles of
                                   each group; the same; no matrix: not there */
+    buffer_of_float matrix;    /* [frames][LEY_COLUMN_COUNT][groups][groups]: sums of these */
     buffer_of_float radius, slope; /* [frames][padded]: effective Born radii, A, and dE/dB; no Born energies: not
                                       there */
     dev_staging *position_out, *cell_out; /* on their way to the device, */
-    dev_staging *energy_back, *force_back, *column_back, *radius_back, *slope_back; /* and from it */
+    dev_staging *energy_back, *force_back, *matrix_back, *radius_back, *slope_back; /* and from it */
 } energy_batch;
 
 enum { ENERGY_BATCHES = 2 }; /* on their way at once */
@@ -40,7 +41,8 @@ typedef struct energy_part {
 
     /* What modules share: by place. */
     buffer_of_int type;     /* [padded] */
-    buffer_of_float2 table; /* [types][types] */
+    buffer_of_float table;  /* [types][types][2]: a and b */
+    buffer_of_int column_first; /* [groups + 1]: as energy_problem has it */
 
     energy_batch batch[ENERGY_BATCHES];
     void *own[ENERGY_MODULES]; /* what each module has; NULL: nothing */
