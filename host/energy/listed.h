@@ -3,6 +3,7 @@
 #define LEY_ENERGY_LISTED_H
 
 #include "energy/lists.h"
+#include "energy/module.h"
 #include "energy/pair_numbers.h"
 
 typedef struct listed_pairs_spec {
@@ -24,5 +25,10 @@ listed_pairs_spec listed_spec_for(const dev_info *info, const list_tiles_spec *t
  * summand. */
 #define LISTED_QUANTA 0x1p20
 #define LISTED_MOST 0x1p60
+
+/* Whether pairs are summed by lists, and not all of them one by one. */
+bool energy_are_listed(const energy_problem *problem, bool is_periodic);
+
+extern const energy_module energy_listed;
 
 #endif
