@@ -550,7 +550,7 @@
     NEXT(INT, int, padded) \
     NEXT(INT, int, types) \
     NEXT(INT, int, columns) \
-    NEXT(VALUE, scalar, constant) \
+    NEXT(VALUE, scalar, scale) \
     NEXT(VALUE, sixteen, numbers) \
     NEXT(VALUE, sixteen, series) \
     NEXT(WRITE, float, gm_energy) \

@@ -17,7 +17,7 @@
  *              which particle has; gm_mask has a word, with a bit for each particle of the block
  * gm_column    where LEY_COLUMNS, [columns + 1] where each group begins
  * n            particles that are there
- * constant     Coulomb's constant over the dielectric constant
+ * scale        Coulomb's constant over the dielectric constant
  * numbers, series  see pair_terms.h
  * gm_energy    [frames][LEY_TERM_COUNT][padded]
  * gm_parts     where LEY_COLUMNS, [frames][LEY_COLUMN_COUNT][columns][padded]: of gm_energy what is
@@ -158,7 +158,7 @@ LEY_KERNEL_OF(LEY_WG, 1, 1) pair_energies(LEY_PARAMETERS(LEY_PAIR_ENERGIES_ARGUM
     stage_table(gm_table, types, sm_table);
 #endif
     sum_block(gm_position + frame * padded, cell, gm_type, gm_table, gm_first, gm_tile, gm_mask, gm_column, n, padded,
-              types, columns, constant, numbers, series, gm_energy + frame * LEY_TERM_COUNT * padded,
+              types, columns, scale, numbers, series, gm_energy + frame * LEY_TERM_COUNT * padded,
               gm_parts + frame * LEY_COLUMN_COUNT * columns * padded, gm_force + frame * padded, block
 #if LEY_WIDTH == 1
               ,

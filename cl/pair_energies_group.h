@@ -65,7 +65,7 @@ LEY_FN void add_marked(few_sums *s, const particle *p, const int *type, LEY_REFE
 LEY_FN void sum_block(LEY_GLOBAL const float4 *gm_position, LEY_REFERENCE(image_cell) cell,
                       LEY_GLOBAL const int *gm_type, LEY_GLOBAL const float *gm_table, LEY_GLOBAL const int *gm_first,
                       LEY_GLOBAL const int *gm_tile, LEY_GLOBAL const int *gm_mask, LEY_GLOBAL const int *gm_column,
-                      int n, int padded, int types, int columns, float constant, LEY_REFERENCE(sixteen) numbers,
+                      int n, int padded, int types, int columns, float scale, LEY_REFERENCE(sixteen) numbers,
                       LEY_REFERENCE(sixteen) series,
                       LEY_GLOBAL float *gm_energy, LEY_GLOBAL float *gm_parts, LEY_GLOBAL float4 *gm_force,
                       size_t block, LEY_LOCAL float4 *sm_position, LEY_LOCAL int *sm_type, LEY_LOCAL float2 *sm_table)
@@ -75,7 +75,7 @@ LEY_FN void sum_block(LEY_GLOBAL const float4 *gm_position, LEY_REFERENCE(image_
     int type[LEY_UX];
     FOR_OWN(u) {
         const float4 at = gm_position[own + u * LEY_WG];
-        begin(&p[u], at.x, at.y, at.z, at.w * constant);
+        begin(&p[u], at.x, at.y, at.z, at.w * scale);
         type[u] = gm_type[own + u * LEY_WG];
     }
     int next = gm_first[block];

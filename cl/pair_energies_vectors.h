@@ -45,7 +45,7 @@ LEY_FN void add_marked(few_sums *s, const particle *p, __global const float4 *gm
 LEY_FN void sum_block(__global const float4 *gm_position, image_cell cell, __global const int *gm_type,
                       __global const float *gm_table, __global const int *gm_first, __global const int *gm_tile,
                       __global const int *gm_mask, __global const int *gm_column, int n, int padded, int types,
-                      int columns, float constant, sixteen numbers, sixteen series, __global float *gm_energy, __global float *gm_parts,
+                      int columns, float scale, sixteen numbers, sixteen series, __global float *gm_energy, __global float *gm_parts,
                       __global float4 *gm_force, size_t block)
 {
     const size_t own = block * LEY_WIDTH;
@@ -59,7 +59,7 @@ LEY_FN void sum_block(__global const float4 *gm_position, image_cell cell, __glo
         at[3][lane] = place.w;
     }
     particle p;
-    begin(&p, LEY_LOAD(at[0]), LEY_LOAD(at[1]), LEY_LOAD(at[2]), LEY_LOAD(at[3]) * constant);
+    begin(&p, LEY_LOAD(at[0]), LEY_LOAD(at[1]), LEY_LOAD(at[2]), LEY_LOAD(at[3]) * scale);
     int next = gm_first[block], column = 0;
     for (int j = 0, to; j < n; j = to) {
         few_sums s = no_sums();

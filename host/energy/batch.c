@@ -111,8 +111,8 @@ typedef struct placing {
     const energy_problem *problem;
     const float *from; /* [frames][count][3] */
     float (*to)[4];
-    const double *cell_A, (*dual)[3][3];
-    const double (*middle)[3];
+    const double *cell_A;
+    double (*dual)[3][3], (*middle)[3];
     size_t pieces; /* of a frame */
 } placing;
 
@@ -143,7 +143,7 @@ static void find_middle(const energy_problem *p, const float *position_A, double
 }
 
 /* Into the cell around 0. */
-static void wrap(const double *cell_A, const double dual[3][3], double x[3])
+static void wrap(const double *cell_A, double dual[3][3], double x[3])
 {
     double whole[3];
     for (int k = 0; k < 3; k++)

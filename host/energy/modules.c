@@ -1,3 +1,4 @@
-#include "energy/module.h"
+#include "energy/pairs.h"
+#include "energy/pairs_14.h"
 
-const energy_module *const energy_modules[] = {NULL};
+const energy_module *const energy_modules[] = {&energy_pairs, &energy_pairs_14, &energy_matrix, NULL};
