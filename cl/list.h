@@ -5,7 +5,7 @@
  *     name = number + (shift << LEY_LIST_SHIFT)
  *
  * A shift n_a + 1 + 3 (n_b + 1) + 9 (n_c + 1) takes so many of the cell's vectors a, b, c away from
- * what is named; LEY_LIST_EACH: each pair has its own nearest image.
+ * what is named; LEY_LIST_EACH of spec.h: each pair has its own nearest image.
  *
  * gm_frames  [frames][LEY_LIST_ROWS]: the cell's vectors; what takes a difference to fractions of
  *            them, with the reach of the list in such fractions; what takes a position to bins,
@@ -14,7 +14,6 @@
 #define LEY_LIST_H
 
 #define LEY_LIST_NUMBER ((1 << LEY_LIST_SHIFT) - 1)
-#define LEY_LIST_EACH 31
 #define LEY_LIST_NONE 13 /* no vector */
 
 LEY_FN float ley_along(float4 row, float x, float y, float z) { return row.x * x + row.y * y + row.z * z; }

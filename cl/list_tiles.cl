@@ -27,19 +27,20 @@
 #include "dialect.h"
 
 #include "list.h"
+#include "list_row.h"
 
 /* The shift of other clusters' names, whose boxes these are; -1: they are out of reach. Along each
  * vector all images are too far, or else the nearest ones of the middles are, and no pair has
  * another image that is near. */
-LEY_FN real near_shift(LEY_GLOBAL const float4 *gm_frame, float4 middle, float4 half, real x, real y, real z, real hx,
+LEY_FN real near_shift(LEY_GLOBAL const float4 *gm_frame, float4 middle, float4 size, real x, real y, real z, real hx,
                        real hy, real hz, float reach)
 {
     const float4 u = gm_frame[0], v = gm_frame[1], w = gm_frame[2];
     const float4 of_u = gm_frame[3], of_v = gm_frame[4], of_w = gm_frame[5];
     real dx = x - middle.x, dy = y - middle.y, dz = z - middle.z;
-    hx += half.x;
-    hy += half.y;
-    hz += half.z;
+    hx += size.x;
+    hy += size.y;
+    hz += size.z;
     real f_u = of_u.x * dx + of_u.y * dy + of_u.z * dz, f_v = of_v.x * dx + of_v.y * dy + of_v.z * dz,
          f_w = of_w.x * dx + of_w.y * dy + of_w.z * dz;
     const real n_u = LEY_WHOLE(f_u), n_v = LEY_WHOLE(f_v), n_w = LEY_WHOLE(f_w);

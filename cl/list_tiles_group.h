@@ -3,8 +3,6 @@
 #ifndef LEY_LIST_TILES_GROUP_H
 #define LEY_LIST_TILES_GROUP_H
 
-#include "list_row.h"
-
 /* A bit for each work-item that wants. *sm_word is free for it. */
 LEY_FN unsigned all_votes(bool wants, LEY_LOCAL int *sm_word)
 {
@@ -88,9 +86,9 @@ LEY_FN void add_cluster(tiles_row *r, int name, unsigned excluded, int particle,
 
 LEY_FN void make_row(tiles_row *r, float reach, LEY_LOCAL float4 *sm_own, LEY_LOCAL int *sm_name)
 {
-    const int lane = LEY_LOCAL_ID(0), particle = r->gm_own[lane], half = r->clusters / 2;
+    const int lane = LEY_LOCAL_ID(0), particle = r->gm_own[lane], middle_row = r->clusters / 2;
     const float4 middle = box_part(r, 0, r->row), size = box_part(r, 3, r->row);
-    const int candidates = LEY_FULL ? r->clusters : r->clusters % 2 != 0 || r->row < half ? half + 1 : half;
+    const int candidates = LEY_FULL ? r->clusters : r->clusters % 2 != 0 || r->row < middle_row ? middle_row + 1 : middle_row;
     const unsigned excluded = excluded_clusters(r, particle);
     sm_own[lane] = r->gm_sorted[(size_t)r->row * LEY_CLUSTER + lane];
     for (int begin = 0; begin < candidates; begin += LEY_CLUSTER) {

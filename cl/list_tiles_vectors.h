@@ -3,8 +3,6 @@
 #ifndef LEY_LIST_TILES_VECTORS_H
 #define LEY_LIST_TILES_VECTORS_H
 
-#include "list_row.h"
-
 /* Whether the cluster is a tile of the row; its masks then. */
 LEY_FN bool find_masks(const tiles_row *r, int cluster, int *mask)
 {

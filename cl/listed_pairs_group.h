@@ -22,12 +22,11 @@ LEY_FN void add_pair(LEY_GLOBAL const float4 *gm_frame, float4 p, LEY_GLOBAL con
     const bool is_near = wanted && r2 < numbers.s0;
     const float2 factors = gm_pairs[other.type];
     const pair_terms t = ley_pair_terms(r2, factors.x, factors.y, p.w * other.charge, numbers, series);
-    const real slope = is_near ? t.slope : 0;
     s->lennard_jones = is_near ? t.lennard_jones : 0;
     s->coulomb = is_near ? t.coulomb : 0;
-    s->x = slope * dx;
-    s->y = slope * dy;
-    s->z = slope * dz;
+    s->x = is_near ? t.slope * dx : 0;
+    s->y = is_near ? t.slope * dy : 0;
+    s->z = is_near ? t.slope * dz : 0;
 }
 
 #if LEY_FULL

@@ -90,13 +90,16 @@ LEY_FN pair_sums row_sums(__global const float4 *gm_frame, __global const float4
             const int name = is_tile ? gm_tile[k / LEY_CLUSTER] : gm_list[k - LEY_CLUSTER * tiles],
                       number = name & LEY_LIST_NUMBER, shift = name >> LEY_LIST_SHIFT,
                       slot = is_tile ? number * LEY_CLUSTER + k % LEY_CLUSTER : number;
+            const float4 p = gm_at[slot] + sm_shift[shift];
+            if (!(p.x == p.x)) /* behind the last particle */
+                continue;
 #if LEY_TYPES > 0
             __local const float *sm_factors = sm_table + 2 * gm_type[slot] * LEY_WIDTH;
 #else
             __local const float *sm_factors = sm_table;
             look_up(&own, types, gm_type[slot], gm_table, sm_table);
 #endif
-            add_other(gm_frame, &own, gm_at[slot] + sm_shift[shift], shift == LEY_LIST_EACH, is_tile,
+            add_other(gm_frame, &own, p, shift == LEY_LIST_EACH, is_tile,
                       is_tile ? gm_mask[k] : 0, LEY_LOAD(sm_factors), LEY_LOAD(sm_factors + LEY_WIDTH), numbers, series,
                       &part);
         }

@@ -430,6 +430,7 @@
 #define LEY_LIST_ROWS 9
 #define LEY_LIST_SHIFT 26
 #define LEY_LIST_SUMS 5
+#define LEY_LIST_EACH 31
 
 /* list_first.cl: work-items of a group. */
 #define LEY_LIST_FIRST_KEYS(KEY) \

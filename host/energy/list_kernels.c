@@ -58,7 +58,7 @@ static dev_buffer *put(trial *t, const void *bytes, size_t size)
 }
 
 /* What is there when the trial is finished. */
-static const void *get(trial *t, dev_buffer *buffer, size_t size)
+static void *get(trial *t, dev_buffer *buffer, size_t size)
 {
     dev_staging *back = NULL;
     if (t->error.status != LEY_OK || arena_staging(&t->arena, size, &back, &t->error) != LEY_OK)
@@ -119,10 +119,10 @@ static ley_status judge_bins(const bins_trial *b, const int32_t *count, const in
     int32_t cell_of[BINS];
     memset(cell_of, -1, sizeof cell_of);
     for (int i = 0; i < FRAMES * PARTICLES; i++) {
-        const int f = i / PARTICLES, own = bin[f * PADDED + i % PARTICLES], cell = b->cell[f][i % PARTICLES];
-        if (own < 0 || own >= BINS || (cell_of[own] >= 0 && cell_of[own] != cell))
-            return fail(error, "the bin of particle", f, i % PARTICLES, own, cell);
-        cell_of[own] = cell;
+        const int f = i / PARTICLES, own = bin[f * PADDED + i % PARTICLES], at = b->cell[f][i % PARTICLES];
+        if (own < 0 || own >= BINS || (cell_of[own] >= 0 && cell_of[own] != at))
+            return fail(error, "the bin of particle", f, i % PARTICLES, own, at);
+        cell_of[own] = at;
     }
     for (int i = 0; i + 1 < BINS; i++) {
         const int a = cell_of[i], c = cell_of[i + 1];
@@ -266,10 +266,11 @@ static ley_status test_place(const dev_kernel *built, void *context, ley_error *
                                       .gm_head = {head}, .gm_next = {next}, .gm_bin = {bin}, .gm_slot = {slot},
                                       .gm_own = {own}, .gm_sorted = {sorted}, .gm_sorted_type = {sorted_type}));
     const int32_t *slot_back = get(t, slot, sizeof p->bin), *own_back = get(t, own, slots);
-    const void *sorted_back = get(t, sorted, 4 * slots), *type_back = get(t, sorted_type, slots);
+    const void *type_back = get(t, sorted_type, slots);
+    float(*sorted_back)[4] = get(t, sorted, 4 * slots);
     ley_status status = finish(t, error);
     if (status == LEY_OK)
-        status = judge_places(p, slot_back, own_back, sorted_back, type_back, error);
+        status = judge_places(p, slot_back, own_back, (const float(*)[4])sorted_back, type_back, error);
     free(p);
     return trial_end(t, status);
 }

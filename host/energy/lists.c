@@ -165,13 +165,12 @@ static ley_status make_buffers(pair_lists *l, arena *memory, ley_error *error)
     return status == LEY_OK ? make_rows(l, memory, error) : status;
 }
 
-ley_status pair_lists_create(pair_lists *made, arena *memory, int frames, const lists_shape *shape,
-                             const int32_t *first, const int32_t *excluded, buffer_of_int type, ley_error *error)
+ley_status pair_lists_create(pair_lists *made, arena *memory, const list_tiles_spec *spec, int frames,
+                             const lists_shape *shape, const int32_t *first, const int32_t *excluded, buffer_of_int type, ley_error *error)
 {
     static const int32_t none[1];
     const size_t places = (size_t)shape->padded + 1, partners = (size_t)first[shape->padded];
-    *made = (pair_lists){
-        .spec = lists_spec_for(memory->device->info), .shape = *shape, .frames = frames, .type = type};
+    *made = (pair_lists){.spec = *spec, .shape = *shape, .frames = frames, .type = type};
     ley_status status = make_kernels(made, memory->device, error);
     if (status == LEY_OK)
         status = arena_upload(memory, first, places * sizeof *first, &made->excluded_first.buffer, error);
@@ -233,12 +232,14 @@ void pair_lists_launch(const pair_lists *l, command_sequence *w, buffer_of_float
                        float (*row)[LEY_LIST_ROWS][4])
 {
     const lists_shape *s = &l->shape;
+    sequence_step(w, ENERGY_STEP_PLACES);
     sequence_write(w, l->rows.buffer, 0, row, (size_t)frames * sizeof *row);
     launch_places(l, w, position, frames);
     lists_launch(w, &l->boxes, (size_t)s->pitch, frames,
                  KERNEL_ARGUMENTS(list_boxes, .gm_sorted = l->sorted, .clusters = s->clusters, .pitch = s->pitch,
                                   .gm_box = l->box));
     sequence_fill(w, l->beyond.buffer, 0, 0, 2 * sizeof(int32_t));
+    sequence_step(w, ENERGY_STEP_LISTS);
     lists_launch(w, &l->tiles, (size_t)s->clusters * l->tiles.group_size[0], frames,
                  KERNEL_ARGUMENTS(list_tiles, .gm_sorted = l->sorted, .gm_own = l->own, .gm_slot = l->slot,
                                   .padded = s->padded, .clusters = s->clusters, .gm_box = l->box, .pitch = s->pitch,

@@ -58,6 +58,13 @@
     KERNEL(pair_energies) \
     KERNEL(pairs_14) \
     KERNEL(group_sums) \
+    KERNEL(list_bins) \
+    KERNEL(list_first) \
+    KERNEL(list_place) \
+    KERNEL(list_boxes) \
+    KERNEL(list_tiles) \
+    KERNEL(listed_pairs) \
+    KERNEL(listed_gather) \
     KERNEL(ions_mask) \
     KERNEL(ions_bricks) \
     KERNEL(ions_nodes) \
