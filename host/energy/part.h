@@ -29,6 +29,18 @@ typedef struct energy_batch {
     dev_staging *energy_back, *force_back, *matrix_back, *radius_back, *slope_back; /* and from it */
 } energy_batch;
 
+/* Steps of a batch's sequence, whose times are told apart: places and boxes of lists, their rows,
+ * pairs of lists, the mesh of Ewald's sum; all else. */
+enum {
+    ENERGY_STEP_ANY,
+    ENERGY_STEP_PLACES,
+    ENERGY_STEP_LISTS,
+    ENERGY_STEP_PAIRS,
+    ENERGY_STEP_SPREAD,
+    ENERGY_STEP_TRANSFORM,
+    ENERGY_STEP_MESH_GATHER
+};
+
 enum { ENERGY_BATCHES = 2 }; /* on their way at once */
 enum { ENERGY_MODULES = 8 }; /* that there is room for */
 

@@ -60,6 +60,13 @@
     KERNEL(group_sums) \
     KERNEL(born_pairs) \
     KERNEL(born_particles) \
+    KERNEL(list_bins) \
+    KERNEL(list_first) \
+    KERNEL(list_place) \
+    KERNEL(list_boxes) \
+    KERNEL(list_tiles) \
+    KERNEL(listed_pairs) \
+    KERNEL(listed_gather) \
     KERNEL(ions_mask) \
     KERNEL(ions_bricks) \
     KERNEL(ions_nodes) \
