@@ -1,5 +1,5 @@
-/* libFuzzer: any bytes as a wavefunction's archive, whose checksums are made right, so that what
- * stands behind them is read, too. Build: clang -fsanitize=fuzzer,address,undefined. */
+/* libFuzzer: any bytes as the archives of a wavefunction and of particles, whose checksums are made
+ * right, so that what stands behind them is read, too. Build: clang -fsanitize=fuzzer,address,undefined. */
 #include "fuzz.h"
 
 #include "leyden.h"
@@ -36,11 +36,52 @@ static void mend(uint8_t *bytes, size_t size)
     }
 }
 
+static void require_read(ley_status status, const ley_error *error)
+{
+    require(status == LEY_OK || status == LEY_ERROR_INPUT || status == LEY_ERROR_MEMORY);
+    require((status == LEY_OK) == (error->message[0] == '\0'));
+}
+
+static void read_wavefunction(const char *path)
+{
+    ley_wavefunction *w = NULL;
+    ley_error error = {0};
+    const ley_status status = ley_wavefunction_read(path, &w, &error);
+    require_read(status, &error);
+    if (status == LEY_OK) {
+        const ley_wavefunction_arrays a = ley_wavefunction_get(w);
+        require(a.nuclei > 0 && a.shells > 0 && a.orbitals > 0 && ley_wavefunction_functions(w) > 0);
+        for (int64_t p = 0; p < a.primitives; p++)
+            require(a.exponents[p] > 0 && isfinite(a.coefficients[p]));
+        ley_wavefunction_destroy(w);
+    }
+    ley_error_clear(&error);
+}
+
+static void read_particles(const char *path)
+{
+    ley_particles *p = NULL;
+    ley_error error = {0};
+    const ley_status status = ley_particles_read(path, &p, &error);
+    require_read(status, &error);
+    if (status == LEY_OK) {
+        const ley_particles_arrays a = ley_particles_get(p);
+        require(a.particles > 0 && a.types > 0);
+        for (int64_t i = 0; i < a.particles; i++) {
+            require(isfinite(a.charges[i]) && a.type[i] >= 0 && a.type[i] < a.types);
+            require(a.residue == NULL || (a.residue[i] >= 0 && a.residue[i] < a.residues));
+            require(a.names == NULL || strlen(a.names[i]) < 64);
+        }
+        for (int64_t i = 0; i < a.exclusions; i++)
+            require(a.exclusion[i][0] != a.exclusion[i][1]);
+        ley_particles_destroy(p);
+    }
+    ley_error_clear(&error);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     char path[64];
-    ley_wavefunction *w = NULL;
-    ley_error error = {0};
     uint8_t *mended = malloc(size + 1);
     const int fd = open_memory(path);
     require(mended != NULL);
@@ -48,18 +89,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     mend(mended, size);
     require(write(fd, mended, size) == (ssize_t)size);
     free(mended);
-    const ley_status status = ley_wavefunction_read(path, &w, &error);
-    require(status == LEY_OK || status == LEY_ERROR_INPUT || status == LEY_ERROR_MEMORY);
-    if (status == LEY_OK) {
-        const ley_wavefunction_arrays a = ley_wavefunction_get(w);
-        require(a.nuclei > 0 && a.shells > 0 && a.orbitals > 0 && ley_wavefunction_functions(w) > 0);
-        for (int64_t p = 0; p < a.primitives; p++)
-            require(a.exponents[p] > 0 && isfinite(a.coefficients[p]));
-        ley_wavefunction_destroy(w);
-    } else {
-        require(error.message[0] != '\0');
-    }
-    ley_error_clear(&error);
+    read_wavefunction(path);
+    read_particles(path);
     close(fd);
     return 0;
 }

@@ -110,14 +110,19 @@ static ley_status parse_type(npy_text *t, npy_array *array, ley_error *error)
     size_t length;
     if (!take_string(t, &word, &length))
         return fail_text(t, "a type", error);
-    if (length != 3 || word[0] == '\0' || strchr("<>|=", word[0]) == NULL || !ley_is_digit(word[2]) || word[2] == '0') {
+    int64_t n = 0;
+    const bool is_text = length > 3 && (word[1] == 'U' || word[1] == 'S');
+    if (length < 3 || (length > 3 && !is_text) || word[0] == '\0' || strchr("<>|=", word[0]) == NULL ||
+        word[2] == '0' || ley_parse_int64(word + 2, length - 2, &n) != LEY_NUMBER_FINE || n < 1 ||
+        n > NPY_MOST_LETTERS) {
         char quote[LEY_TEXT_QUOTE];
         return ley_fail(error, LEY_ERROR_INPUT, "%s: values of type %s cannot be read", t->path,
                         ley_quote(word, length, quote));
     }
     array->is_big_endian = word[0] == '>';
     array->kind = word[1];
-    array->bytes = word[2] - '0';
+    array->length = (int)n;
+    array->bytes = array->kind == 'U' ? NPY_LETTER_BYTES * array->length : array->length;
     return LEY_OK;
 }
 
@@ -218,7 +223,7 @@ static ley_status take_array(const char *path, const npy_array *from, int extent
     if (from->kind != 'f' || (from->bytes != 4 && from->bytes != 8))
         return ley_fail(error, LEY_ERROR_INPUT,
                         "%s: values of type '%c%c%d'; only '<f4', '>f4', '<f8' and '>f8' can be read", path,
-                        from->is_big_endian ? '>' : '<', from->kind, from->bytes);
+                        from->is_big_endian ? '>' : '<', from->kind, from->length);
     if (from->extents != extents)
         return ley_fail(error, LEY_ERROR_INPUT, "%s: an array of %d extents, not %d", path, from->extents, extents);
     array->type = from->bytes == 4 ? BINARY_FLOAT32 : BINARY_FLOAT64;

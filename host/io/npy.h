@@ -28,13 +28,15 @@ ley_status npy_read_points(ley_stream *stream, int64_t *count, double **point_A,
  */
 void npy_header(const char *type, const char *shape, char header[NPY_HEADER_BYTES]);
 
-/* An array of numbers, by what stands in front of them. */
-enum { NPY_MOST_EXTENTS = 4 };
+/* An array of numbers or texts, by what stands in front of them. */
+enum { NPY_MOST_EXTENTS = 4, NPY_MOST_LETTERS = 255, NPY_LETTER_BYTES = 4 /* of 'U' */ };
 typedef struct npy_array {
     int extents; /* 0: a single number */
     int64_t n[NPY_MOST_EXTENTS], count;
-    char kind; /* 'f' floats, 'i' whole numbers, 'u' without a sign, 'b' true or false, or another one of NumPy's */
-    int bytes; /* of each number */
+    char kind;  /* 'f' floats, 'i' whole numbers, 'u' without a sign, 'b' true or false, 'U' texts, 'S' texts of bytes,
+                   or  another one of NumPy's */
+    int length; /* as the type says it: letters of texts, else bytes, */
+    int bytes;  /* and bytes of each value */
     bool is_big_endian, is_fortran;
     const unsigned char *numbers; /* of an array that is in memory, behind its header */
 } npy_array;

@@ -19,6 +19,7 @@ enum { END_BYTES = 22, CENTRAL_BYTES = 46, LOCAL_BYTES = 30, END64_BYTES = 56, M
 
 struct npz {
     const char *path;
+    const npz_content *content;
     unsigned char *bytes;
     size_t size;
     size_t first, count, end; /* the directory: where it begins, its members, and where it ends */
@@ -67,11 +68,10 @@ static ley_status find_directory(npz *a, ley_error *error)
     size_t end = a->size >= END_BYTES ? a->size - END_BYTES + 1 : 0;
     const size_t last = a->size > END_BYTES + MOST_COMMENT ? a->size - END_BYTES - MOST_COMMENT : 0;
     if (a->size < 4 || memcmp(a->bytes, local_signature, 4) != 0)
-        return ley_fail(
-            error, LEY_ERROR_INPUT,
-            "%s: not an archive of arrays (.npz), by its first bytes; of Molden, FCHK and other files python3 -m "
-            "leyden convert FILE -o FILE.npz makes one",
-            a->path);
+        return ley_fail(error, LEY_ERROR_INPUT,
+                        "%s: not an archive of arrays (.npz), by its first bytes; of %s python3 -m leyden convert FILE "
+                        "-o FILE.npz makes one",
+                        a->path, a->content->of);
     while (end > last && memcmp(a->bytes + end - 1, end_signature, 4) != 0)
         end--;
     if (end == last)
@@ -87,13 +87,14 @@ static ley_status find_directory(npz *a, ley_error *error)
                : ley_fail(error, LEY_ERROR_INPUT, "%s: the archive's directory is not where it says", a->path);
 }
 
-ley_status npz_open(const char *path, npz **archive, ley_error *error)
+ley_status npz_open(const char *path, const npz_content *content, npz **archive, ley_error *error)
 {
     ley_stream *stream = NULL;
     npz *a = calloc(1, sizeof *a);
     if (a == NULL)
         return ley_fail_memory(error, sizeof *a, "the archive");
     a->path = path;
+    a->content = content;
     ley_status status = ley_stream_open(path, &stream, error);
     if (status == LEY_OK) {
         status = read_all(a, stream, error);
@@ -222,6 +223,9 @@ static bool can_be_read(const npy_array *array)
         return is_size;
     case 'u':
         return is_size && bytes < 8;
+    case 'U':
+    case 'S':
+        return true;
     default:
         return array->kind == 'b' && bytes == 1;
     }
@@ -243,9 +247,9 @@ static ley_status parse_array(const npz *a, const char *name, const unsigned cha
         return status;
     if (!can_be_read(array))
         return ley_fail(error, LEY_ERROR_INPUT,
-                        "%s: values of type '%c%d'; only 'f8', 'f4', 'i8', 'i4', other whole numbers and 'b1' can be "
-                        "read",
-                        about, array->kind, array->bytes);
+                        "%s: values of type '%c%d'; only 'f8', 'f4', 'i8', 'i4', other whole numbers, 'b1', and texts "
+                        "can be read",
+                        about, array->kind, array->length);
     const uint64_t left = size - front - length;
     if ((uint64_t)array->count > left / (uint64_t)array->bytes ||
         (uint64_t)array->count * (uint64_t)array->bytes != left)
@@ -274,15 +278,13 @@ ley_status npz_find(const npz *a, const char *name, npy_array *array, bool *is_t
         return status == LEY_OK ? parse_array(a, name, bytes, e.size, array, error) : status;
     }
     if (is_there == NULL)
-        return ley_fail(error, LEY_ERROR_INPUT,
-                        "%s: %s: no such array, which a wavefunction has (docs/formats.md); leyden.Wavefunction.save() "
-                        "writes all",
-                        a->path, name);
+        return ley_fail(error, LEY_ERROR_INPUT, "%s: %s: no such array, which %s (docs/formats.md); %s writes all",
+                        a->path, name, a->content->has, a->content->by);
     *is_there = false;
     return LEY_OK;
 }
 
-/* ---- Numbers --------------------------------------------------------------------------------- */
+/* ---- Numbers and texts ----------------------------------------------------------------------- */
 
 /* Where the i-th number in C's order is. */
 static int64_t place_of(const npy_array *array, int64_t i)
@@ -330,9 +332,16 @@ static double number_of(const npy_array *array, int64_t i)
     return (double)single;
 }
 
-static ley_status make_numbers(const npz *a, const char *name, const npy_array *array, void **made, ley_error *error)
+static bool is_text(const npy_array *array)
 {
-    const double bytes = 8 * (double)array->count;
+    return array->kind == 'U' || array->kind == 'S';
+}
+
+/* Room for so many bytes of each value. */
+static ley_status make_room(const npz *a, const char *name, const npy_array *array, size_t each, void **made,
+                            ley_error *error)
+{
+    const double bytes = (double)each * (double)array->count;
     ley_status status = memory_check_one(name, bytes, "a smaller file", error);
     if (status != LEY_OK) {
         ley_error_prefix(error, "%s", a->path);
@@ -340,6 +349,14 @@ static ley_status make_numbers(const npz *a, const char *name, const npy_array *
     }
     *made = malloc((size_t)bytes + 8);
     return *made != NULL ? LEY_OK : ley_fail_memory(error, (size_t)bytes, name);
+}
+
+static ley_status make_numbers(const npz *a, const char *name, const npy_array *array, void **made, ley_error *error)
+{
+    if (is_text(array))
+        return ley_fail(error, LEY_ERROR_INPUT, "%s: %s: texts of type '%c%d', where numbers are needed", a->path, name,
+                        array->kind, array->length);
+    return make_room(a, name, array, sizeof(double), made, error);
 }
 
 ley_status npz_doubles(const npz *a, const char *name, const npy_array *array, double **numbers, ley_error *error)
@@ -374,6 +391,48 @@ ley_status npz_whole(const npz *a, const char *name, const npy_array *array, int
     return status;
 }
 
+/* The i-th text, which zeros behind its end fill; false: it has a letter that is not of ASCII. */
+static bool take_text(const npy_array *array, int64_t i, char *to)
+{
+    const int each = array->kind == 'U' ? NPY_LETTER_BYTES : 1;
+    const unsigned char *from = array->numbers + place_of(array, i) * array->bytes;
+    bool has_ended = false;
+    for (int k = 0; k < array->length; k++, from += each) {
+        uint32_t letter = 0;
+        for (int byte = 0; byte < each; byte++)
+            letter |= (uint32_t)from[array->is_big_endian ? each - 1 - byte : byte] << 8 * byte;
+        if (letter > 127 || (has_ended && letter != 0))
+            return false;
+        has_ended = letter == 0;
+        to[k] = (char)letter;
+    }
+    to[array->length] = '\0';
+    return true;
+}
+
+ley_status npz_texts(const npz *a, const char *name, const npy_array *array, char ***texts, ley_error *error)
+{
+    const size_t letters = (size_t)array->length + 1, count = (size_t)array->count;
+    void *made = NULL;
+    if (!is_text(array))
+        return ley_fail(error, LEY_ERROR_INPUT, "%s: %s: values of type '%c%d', where texts are needed", a->path, name,
+                        array->kind, array->length);
+    ley_status status = make_room(a, name, array, letters + sizeof **texts, &made, error);
+    char **to = made, *room = (char *)made + count * sizeof *to;
+    for (size_t i = 0; status == LEY_OK && i < count; i++) {
+        to[i] = room + i * letters;
+        if (!take_text(array, (int64_t)i, to[i]))
+            status = ley_fail(error, LEY_ERROR_INPUT, "%s: %s: text %zu has letters that are not of ASCII", a->path,
+                              name, i + 1);
+    }
+    if (status != LEY_OK) {
+        free(made);
+        to = NULL;
+    }
+    *texts = to;
+    return status;
+}
+
 /* ---- Writing --------------------------------------------------------------------------------- */
 
 typedef struct npz_writer {
@@ -401,7 +460,7 @@ static unsigned char *give(unsigned char *at, uint64_t number, int bytes)
 
 static int64_t member_bytes(const npz_member *m)
 {
-    int64_t bytes = m->type[2] - '0';
+    int64_t bytes = strtol(m->type + 2, NULL, 10) * (m->type[1] == 'U' ? NPY_LETTER_BYTES : 1);
     for (int k = 0; k < m->extents; k++)
         bytes *= m->n[k];
     return bytes;
@@ -410,7 +469,7 @@ static int64_t member_bytes(const npz_member *m)
 static void member_header(const npz_member *m, char header[NPY_HEADER_BYTES])
 {
     const char order = binary_is_other(false) ? '>' : '<'; /* as the numbers are in memory */
-    char shape[NPY_HEADER_BYTES / 2] = "", type[8];
+    char shape[NPY_HEADER_BYTES / 2] = "", type[sizeof m->type];
     for (int k = 0; k < m->extents; k++)
         snprintf(shape + strlen(shape), sizeof shape - strlen(shape), k == 0 ? "%lld," : " %lld,", (long long)m->n[k]);
     snprintf(type, sizeof type, "%c%s", order, m->type + 1);
@@ -520,4 +579,21 @@ ley_status npz_write(const char *path, const npz_member *members, size_t count, 
         return ley_output_commit(&w.output, error);
     ley_output_abandon(&w.output);
     return w.status;
+}
+
+ley_status npz_pack(const char *name, const char *const *texts, int64_t count, npz_member *member, ley_error *error)
+{
+    size_t longest = 1;
+    for (int64_t i = 0; i < count; i++)
+        if (texts[i] != NULL && strlen(texts[i]) > longest)
+            longest = strlen(texts[i]);
+    uint32_t *letter = calloc((size_t)count * longest + 1, sizeof *letter);
+    if (letter == NULL)
+        return ley_fail_memory(error, (size_t)count * longest * sizeof *letter, name);
+    for (int64_t i = 0; i < count; i++)
+        for (size_t k = 0; texts[i] != NULL && texts[i][k] != '\0'; k++)
+            letter[(size_t)i * longest + k] = (unsigned char)texts[i][k];
+    *member = (npz_member){.name = name, .extents = 1, .n = {count}, .numbers = letter};
+    snprintf(member->type, sizeof member->type, "<U%zu", longest);
+    return LEY_OK;
 }

@@ -161,11 +161,13 @@ static ley_status make(const container *c, ley_wavefunction **wavefunction, ley_
     return status;
 }
 
+static const npz_content content = {"a wavefunction has", "Molden, FCHK and other files", "leyden.Wavefunction.save()"};
+
 ley_status ley_wavefunction_read(const char *path, ley_wavefunction **wavefunction, ley_error *error)
 {
     container c = {.path = path};
     npz *archive = NULL;
-    ley_status status = npz_open(path, &archive, error);
+    ley_status status = npz_open(path, &content, &archive, error);
     for (member m = 0; m < MEMBERS && status == LEY_OK; m++)
         status = read_member(&c, archive, m, error);
     if (status == LEY_OK)

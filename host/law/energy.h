@@ -18,6 +18,10 @@ typedef struct energy_frame {
  * Errors: LEY_ERROR_USAGE; LEY_ERROR_INPUT. */
 ley_status energy_law_check(const ley_particles_arrays *particles, const ley_energy_options *options, ley_error *error);
 
+/* A position that is not a number or beyond 1e6 A, with the particle, counted from 1; a cell that is
+ * missing, or narrower than twice the cutoff. Errors: LEY_ERROR_INPUT. */
+ley_status energy_law_check_frame(const energy_frame *frame, ley_error *error);
+
 /* All of a frame, as ley_energy_run() gives it, with forces in double (NULL: not wanted) in place
  * of those of the results. Errors: LEY_ERROR_MEMORY; LEY_ERROR_INPUT. */
 ley_status energy_law_frame(const energy_frame *frame, ley_energy_results *results, double (*force)[3],

@@ -1,0 +1,285 @@
+#!/usr/bin/python3
+"""Does the law of energies (host/law/energy.h) agree with OpenMM's Reference platform, in double precision? Prints a table; exit code 1
+where energies differ by more than 1e-7 of their absolute sums, or forces by more than 1e-6 of their root mean square; 77 without openmm.
+
+    compare_energies.py [--build DIR] [WORD ...]    cases whose names have one of these words; none: all
+
+OpenMM's own force fields and structures make the systems: proteins, water, cells that are rectangular and oblique, every model of generalised
+Born, with salt and without. Its constant is 138.935457644 kJ/mol nm in pairs, 138.935485 in custom forces of generalised Born; beta of GBn is
+1.907992938 there and 1.90792938 in the paper, which is put right here; energies of Born pairs within a cutoff are less their value there.
+"""
+import argparse
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+try:
+    import cffi
+    import numpy as np
+    import openmm as mm
+    from openmm import app, unit
+    from openmm.app.internal import customgbforces, lcpo
+except ImportError as missing:
+    print("skipped:", missing)
+    sys.exit(77)
+
+ROOT = Path(__file__).resolve().parent.parent
+KJ, PAIRS, BORN = 4.184, 1389.3545764438198 / 4.184, 1389.35485 / 4.184
+ENERGY, FORCE = 1e-7, 1e-6
+TERMS = ("LENNARD_JONES", "LENNARD_JONES_14", "COULOMB", "COULOMB_14", "BORN", "SURFACE")
+MD = unit.md_unit_system
+
+
+# ---- The law -------------------------------------------------------------------------------------
+
+def law(build, folder):
+    """cffi's view of the headers, and tests/energy_law/shim.c as a library."""
+    sys.path.insert(0, str(ROOT / "python"))
+    from build_extension import declarations  # noqa: PLC0415
+    ffi = cffi.FFI()
+    ffi.cdef(declarations())
+    ffi.cdef("""ley_status shim_energy(const ley_particles_arrays *, const ley_energy_options *, const float *, const double *,
+                                       ley_energy_results *, double *, ley_error *);
+                void shim_default(ley_energy_options *, size_t *);""")
+    library = Path(folder, "shim.so")
+    subprocess.run([os.environ.get("CC", "cc"), "-std=c11", "-D_GNU_SOURCE", "-O2", "-shared", "-fPIC", "-fvisibility=hidden",
+                    *(f"-I{ROOT / name}" for name in ("platform", "host", "cl")), "-o", library, ROOT / "tests/energy_law/shim.c",
+                    Path(build, "libleyden.a"), *"-lOpenCL -lcrypto -lz -lm -ldl -pthread".split()], check=True)
+    return ffi, ffi.dlopen(str(library))
+
+
+class Law:
+    def __init__(self, build, folder):
+        self.ffi, self.lib = law(build, folder)
+
+    def run(self, particles, options, x, cell=None):
+        """Terms and forces in kcal/mol and A of a dict of arrays, a dict of options."""
+        ffi, kept = self.ffi, []
+        of, settings, sizes = ffi.new("ley_particles_arrays *"), ffi.new("ley_energy_options *"), ffi.new("size_t[3]")
+        self.lib.shim_default(settings, sizes)
+        assert list(sizes) == [ffi.sizeof(name) for name in ("ley_energy_options", "ley_particles_arrays", "ley_error")]
+
+        def pointer(kind, array, dtype):
+            kept.append(np.ascontiguousarray(array, dtype))
+            return ffi.cast(kind, kept[-1].ctypes.data)
+
+        for name, value in options.items():
+            setattr(settings, name, getattr(self.lib, value) if isinstance(value, str) else value)
+        of.size = ffi.sizeof("ley_particles_arrays")
+        of.particles, of.types = len(particles["charges"]), len(particles["lennard_jones_a"])
+        of.exclusions, of.pairs_14 = len(particles["exclusion"]), len(particles["pair_14"])
+        for name, value in particles.items():
+            kind = next(field.type for key, field in ffi.typeof("ley_particles_arrays").fields if key == name)
+            setattr(of, name, pointer(kind, value, np.int32 if "int32" in kind.cname else np.float64))
+        n = of.particles
+        terms, by, force = np.zeros(len(TERMS)), np.zeros((len(TERMS), n)), np.zeros((n, 3))
+        results, error = ffi.new("ley_energy_results *"), ffi.new("ley_error *")
+        results.terms, results.by_particle = (ffi.cast("double *", array.ctypes.data) for array in (terms, by))
+        status = self.lib.shim_energy(of, settings, pointer("float *", x, np.float32),
+                                      ffi.NULL if cell is None else pointer("double *", cell, float), results,
+                                      ffi.cast("double *", force.ctypes.data), error)
+        if status != 0:
+            raise RuntimeError(ffi.string(error.message).decode())
+        assert np.allclose(by.sum(1), terms, rtol=1e-12, atol=1e-9 * abs(by).sum())
+        return terms, force, abs(by).sum()
+
+
+# ---- OpenMM --------------------------------------------------------------------------------------
+
+def reference(force, n, x, cell=None):
+    """Energy and forces of one force."""
+    system = mm.System()
+    for _ in range(n):
+        system.addParticle(1)
+    if cell is not None:
+        system.setDefaultPeriodicBoxVectors(*(cell / 10))
+    system.addForce(mm.XmlSerializer.clone(force))
+    context = mm.Context(system, mm.VerletIntegrator(0.001), mm.Platform.getPlatformByName("Reference"))
+    context.setPositions(x.astype(np.float64) / 10)
+    state = context.getState(getEnergy=True, getForces=True)
+    return (state.getPotentialEnergy().value_in_unit_system(MD) / KJ,
+            state.getForces(asNumpy=True).value_in_unit_system(MD) / KJ / 10)
+
+
+def part_of(nonbonded, charges, lennard_jones):
+    """The same force without charges, or without epsilon."""
+    made = mm.XmlSerializer.clone(nonbonded)
+    for i in range(made.getNumParticles()):
+        q, sigma, epsilon = made.getParticleParameters(i)
+        made.setParticleParameters(i, q * charges, sigma, epsilon * lennard_jones)
+    for k in range(made.getNumExceptions()):
+        i, j, q, sigma, epsilon = made.getExceptionParameters(k)
+        made.setExceptionParameters(k, i, j, q * charges, sigma, epsilon * lennard_jones)
+    return made
+
+
+def without_14(nonbonded):
+    made = mm.XmlSerializer.clone(nonbonded)
+    for k in range(made.getNumExceptions()):
+        i, j, _, sigma, _ = made.getExceptionParameters(k)
+        made.setExceptionParameters(k, i, j, 0, sigma, 0)
+    return made
+
+
+def particles_of(nonbonded):
+    """The arrays of a NonbondedForce, with a type for each pair of sigma and epsilon."""
+    rows = [[v.value_in_unit_system(MD) for v in nonbonded.getParticleParameters(i)] for i in range(nonbonded.getNumParticles())]
+    rows = np.array(rows) * (1, 10, 1 / KJ)
+    types, kind = np.unique(rows[:, 1:], axis=0, return_inverse=True)
+    sigma, epsilon = (types[:, None, 0] + types[None, :, 0]) / 2, np.sqrt(types[:, None, 1] * types[None, :, 1])
+    exclusion, pair, values = [], [], []
+    for k in range(nonbonded.getNumExceptions()):
+        i, j, q, s, e = nonbonded.getExceptionParameters(k)
+        q, s, e = (v.value_in_unit_system(MD) for v in (q, s, e))
+        if q == 0 and e == 0:
+            exclusion.append((i, j))
+        else:
+            pair.append((i, j))
+            values.append((q, 4 * e / KJ * (s * 10) ** 12, 4 * e / KJ * (s * 10) ** 6))
+    values = np.array(values).reshape(-1, 3)
+    return {"charges": rows[:, 0], "type": kind.reshape(-1), "lennard_jones_a": 4 * epsilon * sigma ** 12,
+            "lennard_jones_b": 4 * epsilon * sigma ** 6, "exclusion": np.array(exclusion).reshape(-1, 2),
+            "pair_14": np.array(pair).reshape(-1, 2), "pair_14_charges": values[:, 0], "pair_14_a": values[:, 1],
+            "pair_14_b": values[:, 2]}
+
+
+# ---- Systems -------------------------------------------------------------------------------------
+
+DATA = Path(app.__file__).parent / "data"
+
+
+def protein(field):
+    model = app.Modeller(*(lambda p: (p.topology, p.positions))(app.PDBFile(str(DATA / "test.pdb"))))
+    model.deleteWater()
+    model.delete([r for r in model.topology.residues() if len(list(r.atoms())) < 5])
+    return model, app.ForceField(field).createSystem(model.topology, nonbondedMethod=app.NoCutoff)
+
+
+def positions_of(model):
+    return (np.array(model.positions.value_in_unit(unit.angstrom))).astype(np.float32)
+
+
+def nonbonded_of(system):
+    return next(f for f in system.getForces() if isinstance(f, mm.NonbondedForce))
+
+
+def water(name="tip3p", size=22.0, shape=None):
+    """A box of water that fits its cell, rectangular or of these vectors."""
+    field = app.ForceField(f"{name}.xml")
+    model = app.Modeller(app.Topology(), [])
+    vectors = np.array(shape if shape is not None else np.eye(3)) * size / 10
+    model.topology.setPeriodicBoxVectors(vectors * unit.nanometer)
+    model.addSolvent(field, model="tip4pew" if name == "tip4pew" else "tip3p", boxVectors=[mm.Vec3(*v) * unit.nanometer for v in vectors])
+    return model, field.createSystem(model.topology, nonbondedMethod=app.CutoffPeriodic, constraints=None, rigidWater=False), vectors * 10
+
+
+SKEWED = [[1, 0, 0], [1 / 3, 0.942809041582, 0], [-1 / 3, 0.471404520791, 0.816496580928]]  # a truncated octahedron
+
+
+# ---- Cases ---------------------------------------------------------------------------------------
+
+class Judge:
+    def __init__(self, run, words):
+        self.run, self.words, self.wrong, self.cases = run, words, 0, 0
+        print("| case | particles | energy, kcal/mol | deviation | of forces |\n|---|--:|--:|--:|--:|")
+
+    def wants(self, name):
+        return not self.words or any(word in name for word in self.words)
+
+    def compare(self, name, right, got, terms=TERMS):
+        energy, force, absolute = got
+        energy = sum(energy[TERMS.index(term)] for term in terms)
+        by = abs(energy - right[0]) / absolute
+        of_forces = np.sqrt(((force - right[1]) ** 2).mean() / (right[1] ** 2).mean()) if right[1] is not None else 0
+        is_wrong = not (by < ENERGY and of_forces < FORCE)
+        self.wrong, self.cases = self.wrong + is_wrong, self.cases + 1
+        print(f"| {name} | {len(force)} | {energy:.6f} | {by:.1e} | {of_forces:.1e} |{' WRONG' if is_wrong else ''}", flush=True)
+
+
+OFF = {"lennard_jones": "LEY_LENNARD_JONES_NONE", "coulomb": "LEY_COULOMB_NONE"}
+
+
+def vacuum(judge):
+    for field in ("amber14/protein.ff14SB.xml", "amber99sbildn.xml", "amber03.xml"):
+        name = f"vacuum, {field}"
+        if not judge.wants(name):
+            continue
+        model, system = protein(field)
+        force, x = nonbonded_of(system), positions_of(model)
+        of, n = particles_of(force), len(x)
+        judge.compare(name, reference(force, n, x), judge.run(of, {"coulomb_constant": PAIRS}, x))
+        for term, part in (("LENNARD_JONES", part_of(force, 0, 1)), ("COULOMB", part_of(force, 1, 0))):
+            right = reference(without_14(part), n, x)
+            options = {"coulomb_constant": PAIRS, **({"coulomb": OFF["coulomb"]} if term == "LENNARD_JONES" else {"lennard_jones": OFF["lennard_jones"]})}
+            bare = {**of, "pair_14_charges": 0 * of["pair_14_charges"], "pair_14_a": 0 * of["pair_14_a"], "pair_14_b": 0 * of["pair_14_b"]}
+            judge.compare(f"{name}: {term.lower()} without 1-4", right, judge.run(bare, options, x), (term,))
+
+
+GB = {"hct": (customgbforces.GBSAHCTForce, "LEY_BORN_HCT", 0.09), "obc1": (customgbforces.GBSAOBC1Force, "LEY_BORN_OBC1", 0.09),
+      "obc2": (customgbforces.GBSAOBC2Force, "LEY_BORN_OBC2", 0.09), "gbn": (customgbforces.GBSAGBnForce, "LEY_BORN_GBN", 0.09),
+      "gbn2": (customgbforces.GBSAGBn2Force, "LEY_BORN_GBN2", 0.195141)}
+
+
+def born(judge):
+    model, system = protein("amber14/protein.ff14SB.xml")
+    x, n = positions_of(model), system.getNumParticles()
+    of = particles_of(nonbonded_of(system))
+    for name, (kind, option, offset) in GB.items():
+        for salt, eps_p, eps_s in ((0, 1, 78.5), (0.15, 1, 78.5), (0.3, 2, 40)):
+            case = f"born {name}, {salt} M, {eps_p} in {eps_s}"
+            if not judge.wants(case):
+                continue
+            standard = np.array(kind.getStandardParameters(model.topology))
+            kappa = kappa_of(salt, eps_s)
+            force = kind(solventDielectric=eps_s, soluteDielectric=eps_p, kappa=10 * kappa)
+            for q, row in zip(of["charges"], standard):
+                force.addParticle([q, *row])
+            force.finalize()
+            if name == "gbn":
+                right_beta(force)
+            arrays = {**of, "born_radii": standard[:, 0] * 10, "born_screens": standard[:, 1]}
+            if name == "gbn2":
+                arrays["born_factors"] = standard[:, 2:5]
+            options = {**OFF, "born": option, "coulomb_constant": BORN, "salt_M": salt, "solvent_dielectric": eps_s, "dielectric": eps_p}
+            judge.compare(case, reference(force, n, x), judge.run(arrays, options, x), ("BORN",))
+    case = "born obc2, GBSAOBCForce, 78.3"
+    if judge.wants(case):
+        standard = np.array(customgbforces.GBSAOBC2Force.getStandardParameters(model.topology))
+        force = mm.GBSAOBCForce()
+        force.setSolventDielectric(78.3)
+        force.setSurfaceAreaEnergy(0)
+        for q, row in zip(of["charges"], standard):
+            force.addParticle(q, *row)
+        options = {**OFF, "born": "LEY_BORN_OBC2", "coulomb_constant": PAIRS, "solvent_dielectric": 78.3}
+        arrays = {**of, "born_radii": standard[:, 0] * 10, "born_screens": standard[:, 1]}
+        judge.compare(case, reference(force, n, x), judge.run(arrays, options, x), ("BORN",))
+
+
+def kappa_of(salt, eps):
+    """APBS's constants, at 300 K."""
+    return np.sqrt(8 * np.pi * 6.022045e23 * 4.803242384e-10 ** 2 * salt * 1e-16 / (1000 * eps * 1.380662e-16 * 300))
+
+
+def right_beta(force):
+    for k in range(force.getNumComputedValues()):
+        name, text, kind = force.getComputedValueParameters(k)
+        force.setComputedValueParameters(k, name, text.replace("1.907992938", "1.90792938"), kind)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--build", default=str(ROOT / "build"))
+    parser.add_argument("words", nargs="*")
+    given = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        judge = Judge(Law(given.build, folder).run, given.words)
+        for cases in (vacuum, born):
+            cases(judge)
+    print(f"{judge.cases} cases, {judge.wrong} wrong")
+    return 1 if judge.wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
