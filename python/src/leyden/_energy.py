@@ -304,6 +304,11 @@ class Energy:
                              f"{type(particles).__name__}")
         self.particles, self._engine = particles, engine_of(engine)
         self._options = options_of(options)
+        if self._options.born and particles.born_radii is None:
+            raise InputError("gb: the particles have no Born radii: leyden.Particles.load() gives topologies some")
+        if self._options.surface == lib.LEY_SURFACE_LCPO and particles.lcpo_factors is None:
+            raise InputError("surface='lcpo': the particles have no factors of LCPO: surface='numerical' needs none, and "
+                             "surface=None has no surface")
         self._options.by_particle = switch_of(by_particle, "by_particle")
         self._options.forces = switch_of(forces, "forces")
         if groups is not None:
@@ -322,11 +327,6 @@ class Energy:
 
         _task.call(create)
         self._pointer = ffi.gc(box[0], lib.ley_energy_destroy)
-
-    @property
-    def is_periodic(self) -> bool:
-        """Whether it needs cells."""
-        return bool(self._options.coulomb == lib.LEY_COULOMB_EWALD or self._options.tail_correction)
 
     def _results(self, frames: int, born_radii: bool) -> Tuple[Any, Dict[str, np.ndarray]]:
         count, groups = len(self.particles), int(self._options.groups)

@@ -12,7 +12,7 @@ from ._average import check_outputs
 from ._average_command import _cell
 from ._energy import CONSTANTS, COULOMB, GB, LENNARD_JONES, SURFACES, TERMS, Energies
 from ._energy_run import BY, energy
-from ._errors import UsageError
+from ._errors import Error, UsageError
 from ._mmgbsa import Binding, correlation_line, mmgbsa, save_matrix, save_shares
 from ._particles import Particles
 
@@ -107,7 +107,8 @@ def _options_in(arguments: argparse.Namespace) -> Dict[str, Any]:
 def _compute(arguments: argparse.Namespace, checkpoint: str) -> Union[Energies, Binding]:
     if arguments.strip is not None and arguments.no_strip:
         raise UsageError("--strip and --no-strip exclude each other")
-    topology = arguments.topology if arguments.parameters is None else Particles.load(arguments.topology, *arguments.parameters)
+    topology = arguments.topology if arguments.parameters is None else Particles.load(
+        arguments.topology, *arguments.parameters, gb=arguments.gb if arguments.gb not in (None, "none") else "obc2")
     common: Dict[str, Any] = {
         "strip": False if arguments.no_strip else arguments.strip, "by": arguments.by, "matrix": arguments.matrix,
         "cell": _cell(arguments.cell), "start": arguments.start, "stop": arguments.stop, "step": arguments.step,
@@ -162,7 +163,7 @@ def _say(made: Union[Energies, Binding], written: List[str]) -> None:
     if isinstance(made, Binding):
         print(f"complex - receptor - ligand, kcal/mol, of {r['receptor_atoms']:,} and {r['ligand_atoms']:,} atoms:")
     for k, name in enumerate((*TERMS, "total")):
-        if name == "total" or s.mean[k] or s.deviation[k] > 0:
+        if name == "total" or (abs(s.mean[k]) > 0 and not (isinstance(made, Binding) and "14" in name)):
             error = f" +- {s.error[k]:.3g}" if s.error[k] >= 0 else ""
             print(f"  {name:<10} {s.mean[k]:>14.4f}{error}")
     print(f"errors: {correlation_line(made.delta if isinstance(made, Binding) else made)}")
@@ -197,6 +198,10 @@ def _run(arguments: argparse.Namespace) -> int:
             "before the first frame: nothing is written"
         print(f"leyden: interrupted {said}", file=sys.stderr)
         return 128 + (_ended_by or [signal.SIGINT])[0]
+    except Error:
+        if os.path.exists(names["checkpoint"]):
+            print(f"leyden: frames so far are in {names['checkpoint']}: --resume goes on from it", file=sys.stderr)
+        raise
     written = _write(made, names)
     if not arguments.quiet:
         _say(made, written)

@@ -16,7 +16,7 @@ from ._c import ffi, lib
 from ._cell import cell_of_box, cell_vectors
 from ._energy import TERMS, Energy
 from ._errors import Error, FileError, InputError, UsageError, file_name, text_of
-from ._frames import Block, Frames, about, import_mdanalysis, selected
+from ._frames import Block, Frames, about, import_mdanalysis, place_of, selected
 from ._particles import Particles
 from ._progress import FrameWatcher
 from ._whole import Whole
@@ -25,6 +25,8 @@ from ._whole import Whole
 _IONS = {"NA", "NA+", "CL", "CL-", "K", "K+", "SOD", "CLA", "POT", "LI", "LI+", "LIT", "RB", "RB+", "RUB", "CS", "CS+", "CES",
          "BR", "BR-", "CIO", "IB", "IP", "IM"}
 _MORE_WATERS = {"OPC", "OP3", "TP3", "TP4", "TP5", "T3P", "T4P", "T5P", "DOD"}
+_SYMBOLS = ("", *("H He Li Be B C N O F Ne Na Mg Al Si P S Cl Ar K Ca Sc Ti V Cr Mn Fe Co Ni Cu Zn Ga Ge As Se Br Kr Rb Sr Y Zr Nb Mo "
+                  "Tc Ru Rh Pd Ag Cd In Sn Sb Te I Xe").split())
 
 
 # ---- Topologies ----------------------------------------------------------------------------------
@@ -52,8 +54,7 @@ def _universe_of(particles: Particles) -> Any:
     if chains is not None:
         add("chainIDs", [chains[k] for k in residue])
     if particles.elements is not None:
-        symbols = mdanalysis.topology.tables.Z2SYMB
-        add("elements", [symbols.get(int(number), "") for number in particles.elements])
+        add("elements", [_SYMBOLS[k] if 0 <= k < len(_SYMBOLS) else "" for k in particles.elements])
     return universe
 
 
@@ -64,14 +65,14 @@ def _count_in(path: str, mdanalysis: Any) -> Optional[int]:
         return None
 
 
-def open_trajectory(topology: Any, trajectories: Sequence[Any]) -> Tuple[Particles, Any, str]:
-    """Particles, a Universe with their frames, the topology's name.
+def open_trajectory(topology: Any, trajectories: Sequence[Any], gb: Optional[str]) -> Tuple[Particles, Any, str]:
+    """Particles, with Born radii of a model, a Universe with their frames, the topology's name.
 
     Errors: FileError, InputError where there are other numbers of atoms, UsageError, ImportError.
     """
     is_made = isinstance(topology, Particles)
     name = "the particles" if is_made else os.fsdecode(file_name(topology))
-    particles = topology if is_made else Particles.load(topology)
+    particles = topology if is_made else Particles.load(topology, **({} if gb is None else {"gb": gb}))
     universe = _universe_of(particles)
     if len(trajectories) == 0:
         raise UsageError("a trajectory is needed: the name of a file, a Universe of MDAnalysis or positions (F, N, 3)")
@@ -254,7 +255,7 @@ class Checkpoint:
     """Rows and sums in a file, which is written whole now and then, and from which a run goes on."""
 
     def __init__(self, path: Any, source: Mapping[str, Any], every_s: float) -> None:
-        self.path, self._every_s = os.fsdecode(file_name(path)), every_s
+        self.path, self.every_s = os.fsdecode(file_name(path)), every_s
         self._source = json.loads(json.dumps(source, default=str))
         self._last_s, self._took_s = time.monotonic(), 0.0
 
@@ -292,7 +293,7 @@ class Checkpoint:
 
     def is_due(self) -> bool:
         """No more than a twentieth of the time is spent on it."""
-        return time.monotonic() - self._last_s >= max(self._every_s, 20 * self._took_s)
+        return time.monotonic() - self._last_s >= max(self.every_s, 20 * self._took_s)
 
 
 @dataclass
@@ -351,7 +352,10 @@ def gather(frames: Frames, parts: Sequence[Part], way: Way, pairs: np.ndarray, c
     watcher.begin(gathered.done, len(frames))
     try:
         for block in _places(gathered, frames, parts, way, pairs):
-            found = [part.run(block.positions, None if way.is_open else block.cells) for part in parts]
+            try:
+                found = [part.run(block.positions, None if way.is_open else block.cells) for part in parts]
+            except InputError as error:
+                raise InputError(f"{place_of(frames.trajectory, block.first)}, or one after it: {error}") from None
             for part, (rows, matrices) in zip(parts, found):
                 gathered.take(part.name, rows, matrices)
             gathered.frames.append(np.array(block.numbers))
@@ -360,7 +364,7 @@ def gather(frames: Frames, parts: Sequence[Part], way: Way, pairs: np.ndarray, c
                 checkpoint.save(gathered)
             watcher.tell(gathered.done)
     except (Exception, KeyboardInterrupt) as error:
-        if checkpoint is not None:
+        if checkpoint is not None and (isinstance(error, KeyboardInterrupt) or watcher.elapsed_s > checkpoint.every_s):
             try:
                 checkpoint.save(gathered)
             except Error:  # the first one says what is wrong

@@ -33,7 +33,7 @@ def by_of(by: Any, matrix: Any) -> Optional[str]:
 
 def pairs_of(particles: Particles) -> np.ndarray:
     """Particles that are at most three bonds apart, (P, 2)."""
-    found = [np.asarray(pairs).reshape(-1, 2) for pairs in (particles.exclusions, particles.pairs_14)]
+    found = [np.asarray(pairs).reshape(-1, 2) for pairs in (particles.exclusion, particles.pair_14)]
     return np.concatenate(found).astype(np.int64)
 
 
@@ -77,7 +77,7 @@ def energy(topology: Any, *trajectories: Any, strip: Any = None, groups: Any = N
     >>> energies.total.mean(), energies.by.mean(axis=0)
 
     Args:
-        topology: `Particles`, or the name of what `Particles.load()` reads.
+        topology: `Particles`, or the name of what `Particles.load()` reads, with Born radii and screens of `gb`.
         trajectories: names of one or several, as MDAnalysis reads them; or a Universe; or positions, (F, N, 3), A.
         strip: what is left out: words of MDAnalysis's language or an AtomGroup; True: water and ions of one charge; None:
             nothing, and solvent in open space is refused; False: nothing, and solvent counts as solute.
@@ -89,8 +89,8 @@ def energy(topology: Any, *trajectories: Any, strip: Any = None, groups: Any = N
         whole: molecules that a cell has broken are made whole in open space, by exclusions and pairs 1-4, and put next to
             each other as in the first frame.
         start, stop, step, skip_bad, readers, progress: as of `average()`.
-        checkpoint: a file of all rows, written every `checkpoint_s` seconds and where a run is interrupted, from which it
-            goes on where that is there: the result has the same bytes.
+        checkpoint: a file of all rows, written every `checkpoint_s` seconds, where a run is interrupted and at its end, from
+            which it goes on where that is there: the result has the same bytes.
         engine: devices, as of `map()`.
         {options}
 
@@ -103,7 +103,7 @@ def energy(topology: Any, *trajectories: Any, strip: Any = None, groups: Any = N
     asked, by = options_of(options, "energy"), by_of(by, matrix)
     if groups is not None and switch_of(matrix, "matrix"):
         raise UsageError("groups and matrix exclude each other: both make a matrix, of groups or of residues")
-    particles, universe, name = open_trajectory(topology, trajectories)
+    particles, universe, name = open_trajectory(topology, trajectories, options.get("gb"))
     way = Way.of(universe, periodic, asked, cell, switch_of(whole, "whole"))
     kept = kept_of(universe, strip, way.is_open, "generalised Born energies stand for it" if asked.born else
                    "sums in open space take none of its images; coulomb='pme' or a cutoff sum in cells")

@@ -2,20 +2,21 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any, Dict, List, Literal, Optional, Tuple
+from typing import TYPE_CHECKING, Any, Dict, List, Literal, Optional
 
 import numpy as np
 
 from ._average import write_whole
-from ._c import ffi, lib
-from ._energy import GB, SURFACES, TERMS, Energies, Energy, comment_of, options_of, with_options, write_table
-from ._energy_frames import Checkpoint, Gathered, Part, Way, gather, kept_of, names_of, open_trajectory, report_of, residues_of, source_of
+from ._blocks import estimate
+from ._c import lib
+from ._energy import GB, TERMS, Energies, Energy, comment_of, options_of, with_options, write_table
+from ._energy_frames import (Checkpoint, Gathered, Part, Way, gather, kept_of, names_of, open_trajectory, report_of, residues_of,
+                             source_of)
 from ._energy_run import by_of, frames_of, pairs_of, remarks_of
 from ._engine import EngineArgument, engine_of
 from ._errors import UsageError, file_name, switch_of, text_of
 from ._frames import selected
 from ._guesses import Guessed
-from ._parameters import did_you_mean
 from ._particles import Particles
 from ._picture import draw_binding
 from ._progress import FramesProgressArgument, FrameWatcher
@@ -113,7 +114,7 @@ def correlation_line(delta: Energies) -> str:
         return "Std. Err. of Mean: of one frame there is none."
     text = f"Std. Err. of Mean by blocks: frames of the total are correlated over {s.correlation[6]:.3g}, and " \
            f"{len(delta):,} are worth {len(delta) / s.correlation[6]:.4g} independent ones."
-    return text if s.is_settled[6] else f"{text} There are too few frames for that: the error is larger."
+    return text if s.is_settled[6] else f"{text} These are few: the error may be larger."
 
 
 def _table_of(energies: Energies, is_delta: bool) -> List[str]:
@@ -123,24 +124,16 @@ def _table_of(energies: Energies, is_delta: bool) -> List[str]:
         values = {name if name in _ROWS else f"DELTA {name}": value for name, value in values.items() if "1-4" not in name}
     lines = [head, _LINE]
     for name, value in values.items():
-        s = estimate_of(value)
+        s = estimate(value)
         lines += [""] if name.endswith(("G gas", "TOTAL")) else []
-        lines.append(f"{name:<20}{s[0]:>15.4f}{s[1]:>23.4f}{s[2]:>20.4f}")
+        lines.append(f"{name:<20}{s.mean:>15.4f}{s.deviation:>23.4f}{s.error:>20.4f}")
     return lines
-
-
-def estimate_of(values: np.ndarray) -> Tuple[float, float, float]:
-    """Mean, deviation, standard error."""
-    from ._blocks import estimate
-    s = estimate(values)
-    return float(s.mean), float(s.deviation), float(s.error)
 
 
 def save_shares(energies: Energies, path: Any, comment: List[str], more: Dict[str, Any]) -> None:
     """A row for each residue or atom: means of terms, and of the total also deviation and error."""
     if energies.by is None:
         raise UsageError("there are no shares of residues or atoms: by='residue' asks for them")
-    from ._blocks import estimate
     s = estimate(energies.by.sum(axis=1))
     columns: Dict[str, Any] = {"residue" if energies.report.get("by") == "residue" else "atom": energies.labels, **more}
     columns.update(dict(zip(TERMS, energies.by.mean(axis=0))))
@@ -174,16 +167,15 @@ def _sides(universe: Any, words: Dict[str, Any], index: np.ndarray, stripped: st
             raise UsageError(f"{name} {given!r:.60}: all of its atoms are left out ({stripped})")
     both = masks["receptor"] & masks["ligand"] & kept
     if np.any(both):
-        raise UsageError(f"receptor and ligand overlap in {np.count_nonzero(both):,} atoms, {names_of(universe.atoms[both])}: each "
-                         f"atom is of one of them, as receptor=\"({words['receptor']}) and not ({words['ligand']})\""
-                         if isinstance(words["receptor"], str) and isinstance(words["ligand"], str) else
-                         f"receptor and ligand overlap in {np.count_nonzero(both):,} atoms, {names_of(universe.atoms[both])}")
+        apart = f": each atom is of one of them, as receptor=\"({words['receptor']}) and not ({words['ligand']})\"" \
+            if isinstance(words["receptor"], str) and isinstance(words["ligand"], str) else ""
+        raise UsageError(f"receptor and ligand overlap in {np.count_nonzero(both):,} atoms, {names_of(universe.atoms[both])}{apart}")
     neither = kept & ~masks["receptor"] & ~masks["ligand"]
     if np.any(neither):
         names = names_of(universe.atoms[neither])
-        word = universe.atoms[neither].residues.resnames[0] if hasattr(universe.atoms, "resnames") else "X"
+        left = np.unique(universe.atoms[neither | ~kept].residues.resnames) if hasattr(universe.atoms, "resnames") else ["X"]
         raise UsageError(f"{np.count_nonzero(neither):,} atoms are in neither receptor nor ligand, {names}: name them in one of the "
-                         f"selections, or leave them out, strip=\"resname {word}\"")
+                         f"selections, or leave them out, strip=\"resname {' '.join(left)}\"")
     return {name: mask[index] for name, mask in masks.items()}
 
 
@@ -244,7 +236,7 @@ def mmgbsa(topology: Any, *trajectories: Any, receptor: Any, ligand: Any, strip:
     """
     options = {"gb": "obc2", "surface": "lcpo", **options}  # type: ignore[assignment]
     asked, by, matrix = options_of(options, "mmgbsa"), by_of(by, matrix), switch_of(matrix, "matrix")
-    particles, universe, topology_name = open_trajectory(topology, trajectories)
+    particles, universe, topology_name = open_trajectory(topology, trajectories, options["gb"])
     way = Way.of(universe, False, asked, cell, switch_of(whole, "whole"))
     kept = kept_of(universe, strip, True, "generalised Born energies stand for it")
     sides = _sides(universe, {"receptor": receptor, "ligand": ligand}, kept.index, kept.stripped)
@@ -270,8 +262,7 @@ def mmgbsa(topology: Any, *trajectories: Any, receptor: Any, ligand: Any, strip:
     finally:
         watcher.close()
     report: Dict[str, Any] = {**report_of(frames, gathered, watcher, made), **facts, "topology": topology_name,
-                              "gb": GB[asked.born - 1] if asked.born else None,
-                              "surface": SURFACES[asked.surface - 1] if asked.surface else None}
+                              "gb": GB[asked.born - 1] if asked.born else None}
     report["remarks"] = remarks_of(report)
     report["comment"] = comment_of(asked, report)
     report["title"] = f"{os.path.basename(topology_name)}: {report['frames']} frames"
