@@ -36,8 +36,8 @@ typedef struct ley_particles_arrays {
     const double *born_radii;         /* [particles], intrinsic radii rho; NULL: unknown */
     const double *born_screens;       /* [particles], of pairwise descreening; NULL: unknown */
     const double (*born_factors)[3];  /* [particles]: alpha, beta, gamma of GBn2; NULL: unknown */
-    const double *surface_radii;      /* [particles], of van der Waals, without the probe; NULL: unknown */
-    const double (*lcpo_factors)[4];  /* [particles]: P1 to P4 of LCPO, all 0: has no surface; NULL: unknown */
+    const double *surface_radii;      /* [particles], without the probe, 0: it has no sphere; NULL: unknown */
+    const double (*lcpo_factors)[4];  /* [particles]: P1 to P4 of LCPO, all 0: no area of its own; NULL: unknown */
     const int32_t *residue;           /* [particles], from 0; NULL: unknown */
     const int32_t *residue_numbers;   /* [residues]; NULL: 1, 2, ... */
     const char *const *residue_names; /* [residues]; NULL: unknown */

@@ -75,30 +75,58 @@ typedef struct shared_sums {
     energy_law law;
     const double *radii;
     double *weight; /* [particles]; NULL: not wanted */
+    double *tail;   /* [types]; NULL: there is none */
     energy_partners *partners;
+    energy_ewald *ewald; /* NULL: there is none */
+    energy_surface *surface;
 } shared_sums;
 
 static void shared_free(shared_sums *s)
 {
     free(s->weight);
+    free(s->tail);
     energy_partners_destroy(s->partners);
+    energy_ewald_destroy(s->ewald);
+    energy_surface_destroy(s->surface);
 }
 
-static ley_status shared_make(const energy_frame *frame, const double *radii, const double *slopes, shared_sums *s,
-                              ley_error *error)
+static ley_status make_weights(shared_sums *s, const double *slopes, ley_error *error)
+{
+    const size_t bytes = (size_t)s->law.n * sizeof(double);
+    s->weight = malloc(bytes);
+    if (s->weight == NULL)
+        return ley_fail_memory(error, bytes, "slopes of Born radii");
+    for (int64_t i = 0; i < s->law.n; i++)
+        s->weight[i] = energy_born_weight(&s->law, i, s->radii[i], slopes[i]);
+    return LEY_OK;
+}
+
+static ley_status make_tail(shared_sums *s, ley_error *error)
+{
+    const size_t bytes = (size_t)s->law.of->types * sizeof(double);
+    s->tail = malloc(bytes);
+    if (s->tail == NULL)
+        return ley_fail_memory(error, bytes, "the tail's correction");
+    energy_tail(&s->law, s->tail);
+    return LEY_OK;
+}
+
+/* What sums of these particles share. */
+static ley_status shared_make(const energy_frame *frame, const double *radii, const double *slopes, int64_t count,
+                              const int64_t *particle, shared_sums *s, ley_error *error)
 {
     *s = (shared_sums){.radii = radii};
     ley_status status = energy_law_begin(frame, &s->law, error);
     if (status == LEY_OK)
         status = energy_partners_create(s->law.of, &s->partners, error);
-    if (status == LEY_OK && slopes != NULL) {
-        const size_t bytes = (size_t)s->law.n * sizeof(double);
-        s->weight = malloc(bytes);
-        if (s->weight == NULL)
-            status = ley_fail_memory(error, bytes, "slopes of Born radii");
-        for (int64_t i = 0; i < s->law.n && status == LEY_OK; i++)
-            s->weight[i] = energy_born_weight(&s->law, i, radii[i], slopes[i]);
-    }
+    if (status == LEY_OK && slopes != NULL)
+        status = make_weights(s, slopes, error);
+    if (status == LEY_OK && frame->options->tail_correction)
+        status = make_tail(s, error);
+    if (status == LEY_OK && frame->options->coulomb == LEY_COULOMB_EWALD)
+        status = energy_ewald_create(&s->law, count, &s->ewald, error);
+    if (status == LEY_OK && frame->options->surface != LEY_SURFACE_NONE)
+        status = energy_surface_create(&s->law, count, particle, &s->surface, error);
     if (status != LEY_OK)
         shared_free(s);
     return status;
@@ -107,6 +135,12 @@ static ley_status shared_make(const energy_frame *frame, const double *radii, co
 static void sum_particle(const shared_sums *s, int64_t i, energy_sums *sums)
 {
     energy_add_pairs(&s->law, s->partners, i, sums);
+    if (s->ewald != NULL)
+        energy_add_ewald(&s->law, s->ewald, s->partners, i, sums);
+    if (s->tail != NULL)
+        energy_add_own(&s->law, i, LEY_ENERGY_LENNARD_JONES, s->tail[s->law.of->type[i]], sums);
+    if (s->surface != NULL)
+        energy_add_surface(&s->law, s->surface, i, sums);
     if (s->radii != NULL)
         energy_add_born(&s->law, s->radii, s->weight, i, sums);
 }
@@ -116,7 +150,7 @@ ley_status energy_law_particles(const energy_frame *frame, const double *radii, 
                                 double (*absolute)[LEY_ENERGY_TERMS], double (*force)[3], ley_error *error)
 {
     shared_sums s;
-    ley_status status = shared_make(frame, radii, slopes, &s, error);
+    ley_status status = shared_make(frame, radii, slopes, count, particle, &s, error);
     if (status != LEY_OK)
         return status;
     for (int64_t k = 0; k < count; k++) {
@@ -245,7 +279,8 @@ ley_status energy_law_frame(const energy_frame *frame, ley_energy_results *resul
         parallel_ranges(n, radii_range, &w);
         parallel_ranges(n, slopes_range, &w);
     }
-    status = shared_make(frame, has_born ? w.radii : NULL, has_born ? w.slopes : NULL, &w.shared, error);
+    status =
+        shared_make(frame, has_born ? w.radii : NULL, has_born ? w.slopes : NULL, (int64_t)n, w.all, &w.shared, error);
     if (status == LEY_OK) {
         parallel_ranges(n, sums_range, &w);
         status = check_finite(&w, error);

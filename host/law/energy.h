@@ -41,4 +41,9 @@ ley_status energy_law_particles(const energy_frame *frame, const double *radii, 
                                 const int64_t *particle, double (*energy)[LEY_ENERGY_TERMS],
                                 double (*absolute)[LEY_ENERGY_TERMS], double (*force)[3], ley_error *error);
 
+/* The numerical surface counts how many of these points of each sphere are within no other: their
+ * directions, along a spiral from pole to pole. */
+enum { ENERGY_SURFACE_POINTS = 960 };
+void energy_surface_direction(int point, double direction[3]);
+
 #endif

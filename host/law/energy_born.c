@@ -5,22 +5,16 @@
 
 #include <math.h>
 
-/* What a model's radii are made of: rho~ = rho - offset; the share of necks; the factors of tanh,
- * all 0: Hawkins, Cramer and Truhlar's B, without it. */
-typedef struct born_model {
-    double offset_A, neck, factor[3];
-} born_model;
-
-static born_model model_of(const ley_particles_arrays *of, const ley_energy_options *o, int64_t i)
+energy_born_model energy_born_model_of(const ley_particles_arrays *of, const ley_energy_options *o, int64_t i)
 {
-    static const born_model models[LEY_BORN_KINDS] = {
+    static const energy_born_model models[LEY_BORN_KINDS] = {
         [LEY_BORN_HCT] = {0.09, 0, {0, 0, 0}},
         [LEY_BORN_OBC1] = {0.09, 0, {0.8, 0, 2.909125}},
         [LEY_BORN_OBC2] = {0.09, 0, {1, 0.8, 4.85}},
         [LEY_BORN_GBN] = {0.09, 0.361825, {1.09511284, 1.90792938, 2.50798245}},
         [LEY_BORN_GBN2] = {0.195141, 0.826836, {0, 0, 0}},
     };
-    born_model m = models[o->born];
+    energy_born_model m = models[o->born];
     for (int k = 0; k < 3 && o->born == LEY_BORN_GBN2; k++)
         m.factor[k] = of->born_factors[i][k];
     return m;
@@ -29,21 +23,21 @@ static born_model model_of(const ley_particles_arrays *of, const ley_energy_opti
 /* rho~; 0 where a particle has no volume. */
 static double inner_radius(const energy_law *law, int64_t i)
 {
-    return fmax(0, law->of->born_radii[i] - model_of(law->of, law->options, i).offset_A);
+    return fmax(0, law->of->born_radii[i] - energy_born_model_of(law->of, law->options, i).offset_A);
 }
 
 /* Radii are found from integrals and integrals from radii: B must grow with them. */
 ley_status energy_born_check(const ley_particles_arrays *of, const ley_energy_options *o, ley_error *error)
 {
     for (int64_t i = 0; i < of->particles; i++) {
-        const born_model m = model_of(of, o, i);
+        const energy_born_model m = energy_born_model_of(of, o, i);
         const double *f = m.factor;
         if (of->charges[i] != 0 && !(of->born_radii[i] > m.offset_A))
             return ley_fail(error, LEY_ERROR_INPUT,
                             "particle %lld: it has a charge, and an intrinsic radius of %g A, not above %g A",
                             (long long)i + 1, of->born_radii[i], m.offset_A);
         if (m.neck > 0 && of->born_radii[i] > m.offset_A &&
-            !(of->born_radii[i] >= NECK_LEAST_A && of->born_radii[i] <= NECK_MOST_A))
+            !(of->born_radii[i] >= NECK_LEAST_A - 1e-6 && of->born_radii[i] <= NECK_MOST_A + 1e-6))
             return ley_fail(
                 error, LEY_ERROR_INPUT,
                 "particle %lld: an intrinsic radius of %g A, must be %g to %g A: GBn has no necks of others",
@@ -59,26 +53,29 @@ ley_status energy_born_check(const ley_particles_arrays *of, const ley_energy_op
 
 double energy_born_reach(const ley_particles_arrays *of, const ley_energy_options *o)
 {
-    (void)of;
-    return o->born_cutoff_A;
+    double most_A = 0;
+    for (int64_t i = 0; i < of->particles && o->born_taper; i++)
+        most_A = fmax(most_A, of->born_screens[i] * of->born_radii[i]);
+    return o->born_cutoff_A > 0 ? o->born_cutoff_A + most_A : 0;
 }
 
 /* ---- Integrals ------------------------------------------------------------------------------- */
 
-/* Of a sphere of radius s at r on a particle of radius rho~, over all of it outside of that. */
-static energy_curve sphere(double rho_A, double s_A, double r_A)
+/* How much of 1/(4 pi x^4), x > rho, a sphere of radius s at r fills, up to x = end: the integral of
+ * (s^2 - (x - r)^2)/(4 r x^3) from where it begins to where it ends, and all below where it is
+ * whole. Of a negative s it is less by so much, as long as the spheres do not overlap. */
+static energy_curve sphere(double rho_A, double s_A, double r_A, double end_A)
 {
-    const double u = r_A + s_A, l = fmax(rho_A, fabs(r_A - s_A));
+    const double u = fmin(r_A + s_A, end_A), l = fmax(rho_A, fabs(r_A - s_A));
     const bool is_inside = rho_A < s_A - r_A;
-    if (!(rho_A < u) || s_A == 0)
+    if (!(rho_A < u && l < end_A) || s_A == 0)
         return (energy_curve){0, 0};
     if (r_A < 1e-5 * s_A) /* to the square of r */
         return (energy_curve){is_inside ? 1 / rho_A - 1 / s_A : 0, 0};
-    const double squares = 1 / (u * u) - 1 / (l * l), logarithm = log(l / u) / (2 * r_A);
-    const double value = 0.5 * (1 / l - 1 / u + 0.25 * (r_A - s_A * s_A / r_A) * squares + logarithm) +
-                         (is_inside ? 1 / rho_A - 1 / l : 0);
-    const double falls = 0.125 * (1 + pow(s_A / r_A, 2)) * -squares + 0.5 * logarithm / r_A;
-    return (energy_curve){value, falls / r_A};
+    const double squares = 0.5 * (1 / (l * l) - 1 / (u * u)), logarithm = log(l / u);
+    const double value = 2 * r_A * (1 / l - 1 / u) + (s_A * s_A - r_A * r_A) * squares + logarithm;
+    const double falls = (s_A * s_A + r_A * r_A) * squares + logarithm;
+    return (energy_curve){value / (4 * r_A) + (is_inside ? 1 / rho_A - 1 / l : 0), falls / (4 * r_A * r_A * r_A)};
 }
 
 /* Of the space between two spheres. */
@@ -94,11 +91,12 @@ static energy_curve between(double rho_A, double other_A, double r_A)
 static energy_curve integral(const energy_law *law, int64_t i, int64_t j, double r_A)
 {
     const double c_A = law->options->born_cutoff_A, inner_A = inner_radius(law, i), other_A = inner_radius(law, j);
-    const double share = model_of(law->of, law->options, i).neck;
-    if (inner_A == 0 || other_A == 0 || (c_A > 0 && !(r_A < c_A)))
+    const double share = energy_born_model_of(law->of, law->options, i).neck;
+    const bool is_within = !(c_A > 0) || r_A < c_A, is_tapered = law->options->born_taper;
+    if (inner_A == 0 || other_A == 0 || !(is_within || is_tapered))
         return (energy_curve){0, 0};
-    energy_curve made = sphere(inner_A, law->of->born_screens[j] * other_A, r_A);
-    if (share > 0) {
+    energy_curve made = sphere(inner_A, law->of->born_screens[j] * other_A, r_A, is_tapered ? c_A : INFINITY);
+    if (share > 0 && is_within) {
         const energy_curve gap = between(law->of->born_radii[i], law->of->born_radii[j], r_A);
         made = (energy_curve){made.value + share * gap.value, made.slope + share * gap.slope};
     }
@@ -120,7 +118,7 @@ void energy_law_radii(const energy_frame *frame, int64_t count, const int64_t *p
         return;
     for (int64_t k = 0; k < count; k++) {
         const int64_t i = particle[k];
-        const born_model model = model_of(law.of, law.options, i);
+        const energy_born_model model = energy_born_model_of(law.of, law.options, i);
         const double rho_A = inner_radius(&law, i), *f = model.factor;
         double sum = 0, way_A[3];
         radius[k] = 0;
@@ -154,7 +152,7 @@ static double psi_of(const double f[3], double value)
 /* The integral is found again from the radius. */
 double energy_born_weight(const energy_law *law, int64_t i, double radius_A, double slope)
 {
-    const born_model model = model_of(law->of, law->options, i);
+    const energy_born_model model = energy_born_model_of(law->of, law->options, i);
     const double rho_A = inner_radius(law, i), *f = model.factor;
     if (rho_A == 0 || (has_most(law) && radius_A >= law->options->born_most_A))
         return 0;
