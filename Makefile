@@ -337,7 +337,8 @@ oclgrind: all $(addprefix $(BUILD)/tests/,test_lattice test_transfer test_epilog
 	@BUILD=$(BUILD) bash tests/oclgrind.sh
 
 offline_tools := $(addprefix $(BUILD)/tests/,offline_nvrtc offline_specs)
-small_programs := $(offline_tools) $(addprefix $(BUILD)/tests/,bench_born bench_energy bench_launches bench_plan make_error_table)
+small_programs := $(offline_tools) $(addprefix $(BUILD)/tests/,bench_born bench_energy bench_launches bench_plan \
+                    make_error_table)
 
 $(BUILD)/tests/bench_energy: $(BUILD)/tests/some_energies.o
 $(small_programs): %: %.o $(BUILD)/libleyden.a

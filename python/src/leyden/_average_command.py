@@ -41,7 +41,9 @@ def _cell(text: Optional[str]) -> Any:
 def as_options(text: str) -> str:
     """What a message says of Python's arguments, as one types it in a shell."""
     text = text.replace("cell=(a, b, c)", "--cell a,b,c").replace("periodic=False", "--open")
-    text = re.sub(r"\b(skip_bad|exact_cells)=True", lambda found: "--" + found[1].replace("_", "-"), text)
+    text = text.replace("strip=False", "--no-strip").replace("surface=None", "--surface none").replace('receptor="', '--mmgbsa "')
+    text = re.sub(r"\b(skip_bad|exact_cells|strip|matrix)=True", lambda found: "--" + found[1].replace("_", "-"), text)
+    text = re.sub(r"\b(coulomb|by|strip|surface)=('[\w-]+'|\"[^\"]*\")", lambda found: f"--{found[1]} {found[2].strip(chr(39))}", text)
     return re.sub(r"\b(stop|readers|smooth)=(\d+)", r"--\1 \2", text)
 
 
