@@ -120,12 +120,6 @@ static void test_potentials(void **state)
     }
     ley_map_destroy(hartree);
     ley_map_destroy(volt);
-    cli_write("points.xyz", "0 0 1\n1 2 3\n", 12);
-    cli_run(0, "points: 2 of points.xyz\n", NULL, "esp w.npz -o out/v.csv --points points.xyz --field");
-    text = cli_read("out/v.csv", &size);
-    assert_has(text, "units: hartree/e, of the field hartree/(e bohr)");
-    assert_has(text, ",ex,ey,ez");
-    free(text);
 }
 
 /* ---- Judged by NumPy ------------------------------------------------------------------------- */
@@ -249,6 +243,62 @@ static void test_chosen_densities(void **state)
                "check('out/rho_reduced_gradient.cube', reduced)\n"
                "check('out/s_reduced_gradient.cube', reduced)\n"
                "assert cube('out/s_reduced_gradient.cube')[1].max() > 5\n");
+}
+
+/* Tables: all values of a point in its row, under their names; by the same formulas. */
+static void test_points(void **state)
+{
+    static const char text[] = "name,z,x,y\na,1,0.5,0\nb,3,1,2\n", bad[] = "1 2 3\n\n1 two 3\n";
+    prepare_judge();
+    cli_write("points.csv", text, sizeof text - 1);
+    cli_write("bad.xyz", bad, sizeof bad - 1);
+    cli_run(0, "points: 2 of points.csv\n", NULL, "esp w.npz -o out/v.csv --points points.csv --field --units V");
+    char *table = cli_read("out/v.csv", NULL);
+    assert_has(table, "units: V, of the field V/A");
+    assert_has(table, "\nx,y,z,phi,ex,ey,ez\n0.5,0,1,");
+    free(table);
+    cli_run(0, "points: 2 of points.csv\n", NULL,
+            "orbital w.npz --orbital homo,1-2 --points points.csv -o out/mo.csv --json out/r.json");
+    table = cli_read("out/mo.csv", NULL);
+    assert_has(table, "# units: bohr^-3/2\n");
+    assert_has(table, ", exp ");
+    free(table);
+    cli_run(0, NULL, NULL, "orbital w.npz --orbital homo,1-2 --points out/mo.csv -o out/mo.npy");
+    cli_run(0, NULL, NULL, "density w.npz --gradient --laplacian --reduced-gradient --points - -o out/rho.csv <%s",
+            cli_path("points.csv"));
+    table = cli_read("out/rho.csv", NULL);
+    assert_has(table, "# units: bohr^-3, of derivatives bohr^-4, of the Laplacian bohr^-5\n");
+    free(table);
+    cli_run(0, NULL, NULL, "density w.npz --spin --points points.csv -o out/spin.csv");
+    cli_run(0, NULL, NULL, "density w.npz --minus less.npz --points points.csv -o out/fukui.csv");
+    cli_python(
+        "from judge import *\n"
+        "import csv, json\n"
+        "def table(name):\n"
+        "    rows = list(csv.DictReader(line for line in open(name) if line[0] != '#'))\n"
+        "    assert [[float(row[k]) for k in 'xyz'] for row in rows] == [[0.5, 0, 1], [1, 2, 3]]\n"
+        "    return {k: np.array([float(row[k]) for row in rows]) for k in rows[0] if k not in 'xyz'}\n"
+        "def near(found, right):\n"
+        "    assert abs(found - right).max() < 1e-5 * abs(right).max() + 1e-9, (found, right)\n"
+        "r = np.array([[0.5, 0, 1], [1, 2, 3]]) / 0.529177210903\n"
+        "mo = table('out/mo.csv')\n"
+        "assert list(mo) == ['orbital_5', 'orbital_1', 'orbital_2'], list(mo)\n"
+        "for number in (5, 1, 2):\n"
+        "    near(mo[f'orbital_{number}'], orbitals(w, r)[number - 1])\n"
+        "assert abs(np.load('out/mo.npy')[:, 3:].T - list(mo.values())).max() < 1e-8\n"
+        "rho, e, h = table('out/rho.csv'), np.eye(3), 1e-3\n"
+        "assert list(rho) == ['density'] + ['density_' + k for k in 'dx dy dz laplacian reduced_gradient'.split()]\n"
+        "near(rho['density'], density(w, r))\n"
+        "for k, axis in zip('xyz', e):\n"
+        "    near(rho['density_d' + k], (density(w, r + h * axis) - density(w, r - h * axis)) / (2 * h))\n"
+        "bent = sum(density(w, r + h * a) + density(w, r - h * a) - 2 * density(w, r) for a in e) / h ** 2\n"
+        "near(rho['density_laplacian'], bent)\n"
+        "slope = sum(rho['density_d' + k] ** 2 for k in 'xyz') ** 0.5\n"
+        "near(rho['density_reduced_gradient'],\n"
+        "     np.minimum(slope / (2 * (3 * np.pi ** 2) ** (1 / 3) * rho['density'] ** (4 / 3)), 100))\n"
+        "near(table('out/spin.csv')['spin_density'], orbitals(w, r)[4] ** 2)\n"
+        "near(table('out/fukui.csv')['density'], density(w, r) - density(less, r))\n"
+        "assert json.load(open('out/r.json'))['points'] == 2\n");
 }
 
 /* The script of docs/orbitals.md, and a density of orbitals whose occupations are fractions: it is
@@ -392,6 +442,13 @@ static void test_failures(void **state)
         {"esp w.npz -o out/a.cube --units furlong", 1, "--units"},
         {"esp w.npz -o out/a.cube --points none.xyz", 1, "'out/a.cube' must end in .csv or .npy"},
         {"esp w.npz -o out/a.csv --points ion.pqr --spacing 1", 1, "--points and --spacing exclude each other"},
+        {"orbital w.npz --orbital 1 -o out/a.csv", 1, "'out/a.csv' is a table, which needs --points FILE"},
+        {"orbital w.npz --orbital 1 --together -o out/a.csv --points bad.xyz", 1, "--points and --together exclude"},
+        {"density w.npz -o out/a.dx --points bad.xyz", 1, "'out/a.dx' must end in .csv or .npy"},
+        {"density w.npz -o out/a.csv --points bad.xyz", 2, "bad.xyz:3: y 'two' is not a number"},
+        {"density w.npz -o out/a.csv --points none.xyz", 2, "none.xyz"},
+        {"density w.npz --minus less.npz -o out/a.csv --points bad.xyz --json less.npz", 1,
+         "--json: 'less.npz' is the file of the wavefunction"},
         {"density w.npz -o w.npz", 1, "'w.npz' must end in "},
     };
     CLI_CHECK_FAILURES(cases);
@@ -424,6 +481,26 @@ static void test_two_devices(void **state)
     }
 }
 
+/* What would be done: nothing is computed, and there is no file. */
+static void test_dry_runs(void **state)
+{
+    static const char *const said[] = {"dry run: nothing is computed, and no file is written\n",
+                                       "memory of device 0",
+                                       "the other maps ",
+                                       ": pairs of Gaussians ",
+                                       "\npredicted: ",
+                                       NULL};
+    cli_run(0, NULL, NULL, "esp w.npz -o out/v.cube --field --spacing 0.1 --dry-run");
+    cli_expect_all(said);
+    assert_int_equal(access(cli_path("out/v.cube"), F_OK), -1);
+    cli_run(0, "dry run: ", NULL, "orbital w.npz --orbital 1-3 -o out/v.csv --points ion.pqr --dry-run");
+    cli_run(0, NULL, NULL, "density w.npz -o out/v.dx --gradient --dry-run --json out/r.json");
+    char *report = cli_read("out/r.json", NULL);
+    assert_has(report, "\"forecast\": {");
+    free(report);
+    cli_run(4, NULL, "not enough memory: ", "density w.npz -o out/v.dx --gradient --spacing 0.001 --dry-run");
+}
+
 static int begin(void **state)
 {
     const int code = cli_prepare(state);
@@ -439,5 +516,5 @@ int main(void)
     support_pocl_alone("pthread pthread");
     return RUN_GROUP(SUPPORT_GROUP(.name = "tests", .begin = begin, .each = cli_empty), test_one_orbital,
                      test_several_orbitals, test_densities, test_potentials, test_oblique, test_chosen_densities,
-                     test_natural_orbitals, test_surfaces, test_failures, test_two_devices);
+                     test_points, test_natural_orbitals, test_surfaces, test_failures, test_dry_runs, test_two_devices);
 }

@@ -90,8 +90,13 @@ void wavefunction_release(void *context, bool is_kept)
 void wavefunction_host_needs(const void *context, job_needs *needs)
 {
     const wavefunction_task *task = context;
-    if (task->request.maps != NULL)
-        job_needs_map(needs, &task->grid, task->maps[0], 1); /* the others are there already */
+    if (task->request.maps == NULL)
+        return;
+    job_needs_map(needs, &task->grid, task->maps[0], 1); /* the others are there already, unless it is a dry run */
+    if (!map_takes_values(task->maps[0]) && task->values > 1)
+        job_needs_add(needs, "the other maps",
+                      (double)(task->values - 1) * (double)ley_grid_points(&task->grid) * sizeof(float),
+                      "fewer values, or fewer points");
 }
 
 static ley_status renew(void *context, ley_error *error)
