@@ -83,6 +83,16 @@ static void test_several_orbitals(void **state)
     char *text = cli_read("out/all.cube", &size);
     assert_has(text, "    3    5    1    2\n");
     free(text);
+    cli_run(0, NULL, NULL, "convert out/all.cube --value orbital_1 -o out/second.npy");
+    cli_run(0, NULL, NULL, "convert out/1.cube -o out/alone.npy");
+    cli_assert_same_files("out/alone.npy", "out/second.npy");
+    cli_run(0, NULL, NULL, "slice out/all.cube --value 2 -o out/second.svg --title one");
+    cli_run(0, NULL, NULL, "slice out/1.cube -o out/alone.svg --title one");
+    cli_assert_same_files("out/alone.svg", "out/second.svg");
+    cli_run(0, NULL, NULL, "surface --map out/all.cube --value 2 --level 0.03 -o out/second.stl");
+    cli_run(0, NULL, NULL, "surface --map out/1.cube --level 0.03 -o out/alone.stl");
+    cli_assert_same_files("out/alone.stl", "out/second.stl");
+    cli_run(0, NULL, NULL, "density w.npz --like out/all.cube -o out/rho.cube");
 }
 
 static void test_densities(void **state)
@@ -391,6 +401,7 @@ static void test_failures(void **state)
     cli_write("w.molden", molden, sizeof molden - 1);
     cli_write("w.fchk", fchk, sizeof fchk - 1);
     cli_run(0, NULL, NULL, "orbital w.npz --orbital 1-2 --together -o several.cube --spacing 1");
+    cli_run(0, NULL, NULL, "orbital w.npz --orbital 1 -o one.dx --spacing 1");
     static const cli_failing cases[] = {
         {"orbital w.npz -o out/a.cube", 1, "--orbital"},
         {"orbital w.npz --orbital homo -o out/a.txt", 1, "'out/a.txt' must end in "},
@@ -412,7 +423,10 @@ static void test_failures(void **state)
         {"convert w.molden -o out/new.npz", 1, "; type: python3 -m leyden convert w.molden -o out/new.npz"},
         {"surface w.molden --orbital homo -o out/a.ply", 1, "python3 -m leyden convert FILE -o FILE.npz makes one"},
         {"slice several.cube -o out/a.png", 2,
-         "values of 2 orbitals; only those of one can be read: 'leyden orbital' makes a file of each"},
+         "2 values at each point, orbital_1 orbital_2, of which one can be read: --value 1, "},
+        {"slice several.cube --value orbital_3 -o out/a.png", 2,
+         "several.cube:10: there is no value 'orbital_3', but 2"},
+        {"slice one.dx --value 2 -o out/a.png", 1, "one.dx: there is no value '2': files of this format have one"},
         {"orbital w.npz --orbital 99 -o out/a.cube", 1, "there is no orbital of this number"},
         {"orbital w.npz --orbital 1-2 --together -o out/a.dx", 1, "--together: 'out/a.dx' must end in .cube"},
         {"orbital none.npz --orbital homo -o out/a.cube", 2, "none.npz"},

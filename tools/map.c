@@ -286,7 +286,7 @@ static int check_input(job_run *run)
 static ley_status take_grid_of(const char *path, ley_grid *grid, ley_error *error)
 {
     ley_map *like = NULL;
-    const ley_status status = ley_map_read(path, &like, error);
+    const ley_status status = ley_map_read_value(path, "1", &like, error);
     if (status != LEY_OK)
         return status;
     *grid = *ley_map_grid(like);

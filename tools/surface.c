@@ -19,6 +19,7 @@
 #include <string.h>
 
 typedef struct surface_values {
+    const char *value; /* of the map */
     const char *output, *map, *title, *device, *json, *orbital;
     option_reals levels, limits, angles;
     ley_surface_options surface;
@@ -30,6 +31,7 @@ typedef struct surface_values {
 enum {
     OUTPUT,
     MAP,
+    VALUE,
     ORBITAL,
     DENSITY,
     SPIN,
@@ -83,6 +85,7 @@ static const option_row surface_rows[] = {
              .value = "MAP",
              .unset = "the potential",
              .help = "colour the molecule, or the density, by this map; without them, the map whose --level is drawn"},
+    [VALUE] = OPTION_ROW_OF_MAP_VALUE(surface_values),
     [ORBITAL] = {.name = "orbital",
                  .kind = OPTION_TEXT,
                  .offset = offsetof(surface_values, orbital),
@@ -385,7 +388,7 @@ static ley_status of_molecule(const parsed_arguments *arguments, ley_surface **s
     ley_map *map = NULL;
     ley_status status = molecule_read(arguments->operand, arguments, &atoms, error);
     if (status == LEY_OK && values->map != NULL)
-        status = map_read(values->map, values->quiet, &map, error);
+        status = map_read(values->map, values->value, values->quiet, &map, error);
     if (status == LEY_OK)
         status = check_radii(arguments, atoms, error);
     if (status == LEY_OK && map == NULL && !values->quiet)
@@ -406,7 +409,7 @@ static ley_status of_map(const parsed_arguments *arguments, ley_surface **surfac
 {
     const surface_values *values = arguments->values;
     ley_map *map = NULL;
-    ley_status status = map_read(values->map, values->quiet, &map, error);
+    ley_status status = map_read(values->map, values->value, values->quiet, &map, error);
     if (status == LEY_OK)
         status = ley_surface_create_levels(map, values->levels.n, values->levels.value, NULL, surface, error);
     ley_map_destroy(map);
@@ -513,7 +516,7 @@ static ley_status of_wavefunction(const parsed_arguments *arguments, ley_surface
     ley_map *map = NULL, *colours = NULL;
     ley_status status = wavefunction_read(arguments->operand, "", &w, error);
     if (status == LEY_OK && values->map != NULL)
-        status = map_read(values->map, values->quiet, &colours, error);
+        status = map_read(values->map, values->value, values->quiet, &colours, error);
     if (status == LEY_OK)
         status = compute_map(arguments, w, &map, error);
     if (status == LEY_OK)

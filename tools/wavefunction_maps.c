@@ -221,7 +221,7 @@ static ley_status choose_grid(const wavefunction_job *job, ley_grid *grid, ley_e
     if (values->like == NULL)
         return ley_grid_choose(&options, ley_wavefunction_atoms(job->problem.wavefunction), NULL, NULL, grid, error);
     ley_map *like = NULL;
-    const ley_status status = ley_map_read(values->like, &like, error);
+    const ley_status status = ley_map_read_value(values->like, "1", &like, error);
     if (status == LEY_OK)
         *grid = *ley_map_grid(like);
     ley_map_destroy(like);

@@ -204,8 +204,9 @@ static table table_of(const ley_boundary *list, const double *field, table_colum
 {
     static const char *const names[FIELD_COLUMNS] = {"phi", "ex", "ey", "ez"};
     const table t = {.list = list, .columns = field != NULL ? FIELD_COLUMNS : 1, .column = column};
-    for (size_t k = 0; k < t.columns; k++)
-        column[k] = (table_column){names[k], k == 0 ? list->value : field + k - 1, k == 0 ? 1 : 3};
+    column[0] = (table_column){names[0], list->value, 1};
+    for (size_t k = 1; k < t.columns; k++)
+        column[k] = (table_column){names[k], &field[k - 1], 3};
     return t;
 }
 

@@ -165,6 +165,19 @@ def test_on_grids(arrays, wavefunction, engine, tmp_path):
     np.testing.assert_allclose([[float(word) for word in line.split()[2:]] for line in lines[6:9]], arrays["positions_bohr"],
                                atol=1e-6)
     assert leyden.Map(tmp_path / "a.cube").shape == (6, 5, 4)
+
+
+def test_one_of_several_values(tmp_path):
+    """Of a cube file with several values at each point one is read, by its number or its orbital's."""
+    axes = "".join(f"2 {' '.join('1' if k == axis else '0' for k in range(3))}\n" for axis in range(3))
+    values = np.arange(16).reshape(2, 2, 2, 2)
+    (tmp_path / "a.cube").write_text(f"a\nb\n-1 0 0 0\n{axes}1 1 0 0 0\n2 21 7\n" + " ".join(map(str, values.flat)))
+    for value, right in ((1, 0), ("2", 1), ("orbital_21", 0), ("orbital_7", 1)):
+        assert (leyden.Map.read(tmp_path / "a.cube", value=value).values.T == values[..., right]).all()
+    with pytest.raises(leyden.InputError, match="2 values at each point, orbital_21 orbital_7, .* value=1"):
+        leyden.Map.read(tmp_path / "a.cube")
+    with pytest.raises(leyden.InputError, match="no value '3'"):
+        leyden.Map.read(tmp_path / "a.cube", value=3)
     made.density.save(tmp_path / "a.npy")
     homo.save(tmp_path / "a.dx")
     head = (tmp_path / "a.dx").read_text().split("object 1")[0]
