@@ -41,8 +41,8 @@ bool is_atoms_name(const char *path); /* the same of atoms */
 char *map_header_path(const char *path);
 char *map_header_path_of(const ley_map_format *format, const char *path); /* the same of a format, or NULL */
 
-/* ley_map_read_value(), which says on stderr, unless it shall be quiet, what may be meant otherwise;
- * and the row of a command for the value, a text that may be NULL. */
+/* ley_map_read_value(), which says on stderr, unless it shall be quiet, what may be meant
+ * otherwise; and the row of a command for the value, a text that may be NULL. */
 ley_status map_read(const char *path, const char *value, bool is_quiet, ley_map **map, ley_error *error);
 #define OPTION_ROW_OF_MAP_VALUE(type) \
     { \

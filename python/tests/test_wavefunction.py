@@ -165,6 +165,10 @@ def test_on_grids(arrays, wavefunction, engine, tmp_path):
     np.testing.assert_allclose([[float(word) for word in line.split()[2:]] for line in lines[6:9]], arrays["positions_bohr"],
                                atol=1e-6)
     assert leyden.Map(tmp_path / "a.cube").shape == (6, 5, 4)
+    made.density.save(tmp_path / "a.npy")
+    homo.save(tmp_path / "a.dx")
+    head = (tmp_path / "a.dx").read_text().split("object 1")[0]
+    assert "method: sums of contracted Gaussians\n# atoms: 3\n# units: bohr^-3/2\n# device: " in head and "None" not in head
 
 
 def test_one_of_several_values(tmp_path):
@@ -178,10 +182,6 @@ def test_one_of_several_values(tmp_path):
         leyden.Map.read(tmp_path / "a.cube")
     with pytest.raises(leyden.InputError, match="no value '3'"):
         leyden.Map.read(tmp_path / "a.cube", value=3)
-    made.density.save(tmp_path / "a.npy")
-    homo.save(tmp_path / "a.dx")
-    head = (tmp_path / "a.dx").read_text().split("object 1")[0]
-    assert "method: sums of contracted Gaussians\n# atoms: 3\n# units: bohr^-3/2\n# device: " in head and "None" not in head
 
 
 @pytest.mark.skipif("LEYDEN_SOURCES" not in os.environ, reason="LEYDEN_SOURCES does not name the sources")
