@@ -410,7 +410,8 @@ static void test_failures(void **state)
          "orbitals 'hommo': that is no name of an orbital; names are homo"},
         {"orbital w.npz --homo -o out/a.cube", 1, "; type: --orbital homo"},
         {"orbital w.npz --mo lumo -o out/a.cube", 1, "; type: leyden orbital w.npz --orbital lumo -o out/a.cube"},
-        {"orbital w.npz --orbital homo -o out/a.cube --device host", 1, "\"cpu\" is the processor as a device"},
+        {"orbital w.npz --orbital homo --variant tiled -o out/a.cube --device host", 1,
+         "a kernel's variant is for devices"},
         {"density closed.npz -o out/a.cube --spin", 2, "has as many alpha electrons as beta electrons"},
         {"esp w.npz -o out/a.csv", 1, "'out/a.csv' is a table, which needs --points FILE"},
         {"map w.npz -o out/a.dx", 2, "leyden esp 'w.npz' -o NEW.cube computes its potential"},
@@ -423,7 +424,7 @@ static void test_failures(void **state)
         {"convert w.molden -o out/new.npz", 1, "; type: python3 -m leyden convert w.molden -o out/new.npz"},
         {"surface w.molden --orbital homo -o out/a.ply", 1, "python3 -m leyden convert FILE -o FILE.npz makes one"},
         {"slice several.cube -o out/a.png", 2,
-         "2 values at each point, orbital_1 orbital_2, of which one can be read: --value 1, "},
+         "2 values at each point, orbital_1 orbital_2: which one is to be read, say by the option 'value' "},
         {"slice several.cube --value orbital_3 -o out/a.png", 2,
          "several.cube:10: there is no value 'orbital_3', but 2"},
         {"slice one.dx --value 2 -o out/a.png", 1, "one.dx: there is no value '2': files of this format have one"},
@@ -446,7 +447,6 @@ static void test_failures(void **state)
         {"surface w.npz -o out/a.ply", 1, "'w.npz' is a wavefunction: --orbital homo, --density or --spin"},
         {"surface w.npz --orbital homo --spin -o out/a.ply", 1, "--spin and --orbital exclude each other"},
         {"surface w.npz --density --spin --map a.dx -o out/a.ply", 1, "--spin and --map exclude each other"},
-        {"orbital w.npz --orbital homo --device host -o out/a.cube", 1, "\"cpu\" is the processor as a device"},
         {"surface ion.pqr --orbital homo -o out/a.ply", 1, "--orbital is of a wavefunction"},
         {"surface w.npz --orbital homo --density -o out/a.ply", 1, "exclude each other"},
         {"surface w.npz --orbital 1-2 -o out/a.ply", 1, "'1-2' are 2 orbitals"},
@@ -515,6 +515,40 @@ static void test_dry_runs(void **state)
     cli_run(4, NULL, "not enough memory: ", "density w.npz -o out/v.dx --gradient --spacing 0.001 --dry-run");
 }
 
+/* Small jobs, and all where there is no device: the host alone, by the formulas, in double
+ * precision; held against another way to compute them. */
+static void test_by_host(void **state)
+{
+    static const char *const said[] = {"\ncomputed by: the host, integrals by quadrature in double precision",
+                                       "\nverified against: a second sum in extended precision\n", NULL};
+    prepare_judge();
+    cli_write("points.xyz", "0.5 0 1\n1 2 3\n", 14);
+    cli_run(0, NULL, NULL, "LEYDEN_KERNEL_DIR= esp w.npz --points points.xyz --field -o out/v.csv -v");
+    cli_expect_all(said);
+    cli_run(0, NULL, NULL, "esp w.npz --points points.xyz --field -o out/device.csv");
+    cli_run(0, "s on the host\n", NULL, "LEYDEN_KERNEL_DIR= density w.npz --points points.xyz -o out/rho.csv");
+    cli_run(0, NULL, NULL,
+            "orbital w.npz --orbital homo,1 --like bohr.cube -o out/host.cube --device host --json out/h.json");
+    cli_run(0, NULL, NULL,
+            "density w.npz --like bohr.cube --gradient --reduced-gradient -o out/rho.cube --device host");
+    cli_run(0, NULL, NULL,
+            "LEYDEN_KERNEL_DIR= OCL_ICD_VENDORS=/nonexistent orbital w.npz --orbital homo -o out/a.cube");
+    cli_python("from judge import *\n"
+               "import csv, json\n"
+               "v, right = (np.array([[float(x) for x in row.values()] for row in csv.DictReader(\n"
+               "    line for line in open(f'out/{name}.csv') if line[0] != '#')]) for name in ('v', 'device'))\n"
+               "assert v.shape == (2, 7) and abs(v - right).max() < 1e-5 * abs(right).max(), v - right\n"
+               "check('out/host_5.cube', lambda r: orbitals(w, r)[4])\n"
+               "check('out/host_1.cube', lambda r: orbitals(w, r)[0])\n"
+               "check('out/rho.cube', lambda r: density(w, r))\n"
+               "report = json.load(open('out/h.json'))\n"
+               "assert report['host'] == 'sums of contracted Gaussians' and report['devices'] == [], report\n"
+               "assert 0 < report['accuracy']['compared'], report\n");
+    cli_run(0, "the host alone, integrals by quadrature in double precision of 3 atoms at ", NULL,
+            "LEYDEN_KERNEL_DIR= esp w.npz --points points.xyz -o out/a.csv --dry-run");
+    cli_run(0, NULL, NULL, "surface w.npz --orbital homo --level 0.03 -o out/homo.stl --device host");
+}
+
 static int begin(void **state)
 {
     const int code = cli_prepare(state);
@@ -530,5 +564,6 @@ int main(void)
     support_pocl_alone("pthread pthread");
     return RUN_GROUP(SUPPORT_GROUP(.name = "tests", .begin = begin, .each = cli_empty), test_one_orbital,
                      test_several_orbitals, test_densities, test_potentials, test_oblique, test_chosen_densities,
-                     test_points, test_natural_orbitals, test_surfaces, test_failures, test_dry_runs, test_two_devices);
+                     test_points, test_natural_orbitals, test_surfaces, test_failures, test_dry_runs, test_by_host,
+                     test_two_devices);
 }

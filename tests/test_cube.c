@@ -229,9 +229,9 @@ static void test_several_values(void **state)
         const char *message;
     } cases[] = {
         {orbitals, NULL, 0, 0,
-         ":9: 3 values at each point, orbital_21 orbital_7 orbital_1, of which one can be read: --value 1, in Python "
-         "value=1; or type: leyden convert '"},
-        {fields, NULL, 0, 0, ":3: 3 values at each point, of which one can be read: --value 1, "},
+         ":9: 3 values at each point, orbital_21 orbital_7 orbital_1: which one is to be read, say by the option "
+         "'value' "},
+        {fields, NULL, 0, 0, ":3: 3 values at each point: which one is to be read, "},
         {orbitals, "1", 1, 4, NULL},
         {orbitals, "3", 3, 6, NULL},
         {orbitals, "orbital_7", 2, 5, NULL},

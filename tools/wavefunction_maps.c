@@ -325,21 +325,21 @@ static char *comment_of(const wavefunction_job *job)
     return comment_end(&comment);
 }
 
-/* "orbital_21", "density", "density_dx"; of potentials as in other tables of them. */
+/* "orbital_21", "density", "density_dx", "spin_density". */
 static short_text column_of(const wavefunction_job *job, size_t i)
 {
-    static const char *const of_potentials[] = {"phi", "ex", "ey", "ez"};
-    static const char *const names[] = {
-        [LEY_ORBITALS] = "orbital", [LEY_DENSITY] = "density", [LEY_SPIN_DENSITY] = "spin_density"};
-    const ley_wavefunction_kind kind_of_value = job->problem.request.kind;
+    const ley_wavefunction_kind wanted = job->problem.request.kind;
     const short_text label = label_of(job, i);
-    return kind_of_value == LEY_POTENTIAL
-               ? text_of("%s", of_potentials[i])
-               : text_of("%s%s%s", names[kind_of_value], label.s[0] != '\0' ? "_" : "", label.s);
+    return text_of("%s%s%s",
+                   wanted == LEY_ORBITALS  ? "orbital"
+                   : wanted == LEY_DENSITY ? "density"
+                                           : "spin_density",
+                   label.s[0] != '\0' ? "_" : "", label.s);
 }
 
 static ley_status write_points(const wavefunction_job *job, const char *comment, ley_error *error)
 {
+    const bool is_potential = job->problem.request.kind == LEY_POTENTIAL; /* whose columns have their usual names */
     short_text *text = allocate(job->count, sizeof *text);
     const char **names = allocate(job->count, sizeof *names);
     for (size_t i = 0; i < job->count; i++) {
@@ -347,8 +347,8 @@ static ley_status write_points(const wavefunction_job *job, const char *comment,
         names[i] = text[i].s;
     }
     const ley_status status =
-        ley_points_write_columns(job->problem.points, job->count, names, job->problem.request.values, job->run.output,
-                                 comment, interrupt_flag(), error);
+        ley_points_write_columns(job->problem.points, job->count, is_potential ? NULL : names,
+                                 job->problem.request.values, job->run.output, comment, interrupt_flag(), error);
     free(text);
     free(names);
     return status;

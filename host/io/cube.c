@@ -382,9 +382,9 @@ static ley_status choose_value(cube_reader *r, const char *names, ley_error *err
         return ley_text_fail(r->text, error, "there is no value %s, but %lld at each point%s",
                              ley_quote(r->wanted, strlen(r->wanted), quote), (long long)r->count, names);
     return ley_text_fail(r->text, error,
-                         "%lld values at each point%s, of which one can be read: --value 1, in Python value=1; or "
-                         "type: leyden convert '%s' --value 1 -o NEW.cube",
-                         (long long)r->count, names, ley_name_to_type(r->path));
+                         "%lld values at each point%s: which one is to be read, say by the option 'value' of leyden "
+                         "slice, surface or convert, or of Map.read() in Python, as value 1",
+                         (long long)r->count, names);
 }
 
 /* Of atoms in front of an orbital the number is negative. */

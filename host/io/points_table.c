@@ -200,13 +200,14 @@ static ley_status write_npy(table *t, const char *path, const volatile bool *can
 }
 
 /* Potentials, and the field where there is one. */
+static const char *const names_of_potentials[FIELD_COLUMNS] = {"phi", "ex", "ey", "ez"};
+
 static table table_of(const ley_boundary *list, const double *field, table_column column[FIELD_COLUMNS])
 {
-    static const char *const names[FIELD_COLUMNS] = {"phi", "ex", "ey", "ez"};
     const table t = {.list = list, .columns = field != NULL ? FIELD_COLUMNS : 1, .column = column};
-    column[0] = (table_column){names[0], list->value, 1};
+    column[0] = (table_column){names_of_potentials[0], list->value, 1};
     for (size_t k = 1; k < t.columns; k++)
-        column[k] = (table_column){names[k], &field[k - 1], 3};
+        column[k] = (table_column){names_of_potentials[k], &field[k - 1], 3};
     return t;
 }
 
@@ -238,12 +239,15 @@ ley_status ley_points_write_columns(const ley_points *points, size_t count, cons
                                     const double *values, const char *path, const char *comment,
                                     const volatile bool *cancel, ley_error *error)
 {
+    if (names == NULL && count > FIELD_COLUMNS)
+        return ley_fail(error, LEY_ERROR_USAGE, "%zu columns of potentials and fields", count);
     table_column *column = calloc(count, sizeof *column);
     if (column == NULL)
         return ley_fail_memory(error, count * sizeof *column, "writing a table");
     table t = {.list = points->list, .columns = count, .column = column};
     for (size_t k = 0; k < count; k++)
-        column[k] = (table_column){names[k], values + (int64_t)k * points->list->n, 1};
+        column[k] =
+            (table_column){(names != NULL ? names : names_of_potentials)[k], values + (int64_t)k * points->list->n, 1};
     const ley_status status =
         ley_ends_with(path, ".npy") ? write_npy(&t, path, cancel, error) : write_csv(&t, path, comment, cancel, error);
     free(column);

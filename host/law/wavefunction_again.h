@@ -1,0 +1,10 @@
+/* The second way of law/wavefunction.h, which holds values against it that the host has made by the first. */
+#ifndef LEY_LAW_WAVEFUNCTION_AGAIN_H
+#define LEY_LAW_WAVEFUNCTION_AGAIN_H
+
+#include "law/law.h"
+
+/* law.again, in atomic units. */
+long double wavefunction_again(const reference_terms *terms, const double point_A[3]);
+
+#endif
