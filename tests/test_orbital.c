@@ -951,67 +951,6 @@ static void test_sharp_judge(void **state)
     ley_wavefunction_destroy(w);
 }
 
-/* The host's second way agrees with the judge, of orbitals and of densities, as near as doubles may
- * be. */
-static void test_again(void **state)
-{
-    ley_wavefunction *w = NULL;
-    ley_error error = {0};
-    double worst = 0;
-    assert_ok(some_wavefunction(3, LEY_MOST_MOMENTUM, 4, 8, &w, &error));
-    for (int k = 0; k < 2 * (WAVEFUNCTION_REDUCED + 1); k++)
-        for (int i = 0; i < 4; i++) {
-            const double place_A[3] = {0.4 + i, 0.3 * i * i, -0.3 * i};
-            const wavefunction_quantity q = {.wavefunction = w,
-                                             .orbital = 2,
-                                             .weights = k % 2 == 1 ? w->arrays.occupations : NULL,
-                                             .promise = 1e-9,
-                                             .derivative = k / 2};
-            const reference_terms terms = {.law = &law_wavefunction, .constant = 1, .quantity = &q};
-            if (q.derivative == WAVEFUNCTION_REDUCED && q.weights == NULL)
-                continue;
-            const reference_value right = law_wavefunction.value(&terms, place_A);
-            const double off = fabs((double)law_wavefunction.again(&terms, place_A) - right.value) / right.absolute;
-            worst = off > worst ? off : worst;
-        }
-    if (!(worst < 1e-13))
-        fail_msg("off by %.2g", worst);
-    ley_wavefunction_destroy(w);
-}
-
-/* What the host has made, of coefficients that are others before the verification. */
-static void shrink(void *context, const ley_progress *progress)
-{
-    const ley_wavefunction *w = context;
-    for (int64_t f = 0; f < w->functions && progress->points_done < progress->points_total; f++)
-        ((double *)(uintptr_t)w->arrays.orbital_coefficients)[f] *= 0.99;
-}
-
-static void test_wrong_on_host(void **state)
-{
-    static const int64_t list[] = {0};
-    for (int is_wrong = 0; is_wrong <= 1; is_wrong++) {
-        ley_wavefunction *w = NULL;
-        ley_error error = {0};
-        ley_run_options options = usual();
-        assert_ok(some_wavefunction(2, 2, 1, 6, &w, &error));
-        options.by_host = true;
-        options.progress = is_wrong ? shrink : NULL;
-        options.progress_context = w;
-        wavefunction_job j = make_job((ley_wavefunction_request){.orbitals = list, .orbital_count = 1}, &straight);
-        j.request.maps = j.maps;
-        assert_ok(ley_job_create_wavefunction(NULL, w, &j.request, NULL, &options, &j.job, &error));
-        j.status = ley_job_run(j.job, &j.error);
-        assert_string_equal(ley_job_report(j.job)->host, "sums of contracted Gaussians");
-        if (!is_wrong)
-            assert_true(j.status == LEY_OK && ley_job_report(j.job)->accuracy.compared > 0);
-        else if (j.status != LEY_ERROR_WRONG_RESULT || strstr(j.error.message, "the host: verification failed") == NULL)
-            fail_msg("%d: %s", (int)j.status, j.error.message);
-        end(&j);
-        ley_wavefunction_destroy(w);
-    }
-}
-
 static int run_on(const char *selector, const ley_device_info *info)
 {
     return RUN_ON_DEVICE("orbitals", &engine, test_functions, test_densities, test_chosen_densities, test_differences,
@@ -1024,7 +963,6 @@ static int run_on(const char *selector, const ley_device_info *info)
 int main(void)
 {
     verification_time_replace(1e9);
-    const int failed = RUN_GROUP(SUPPORT_GROUP(.name = "tables"), test_reach, test_bounds, test_sharp_judge, test_again,
-                                 test_wrong_on_host);
+    const int failed = RUN_GROUP(SUPPORT_GROUP(.name = "tables"), test_reach, test_bounds, test_sharp_judge);
     return failed + support_on_each_device(run_on);
 }

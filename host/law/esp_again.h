@@ -1,4 +1,5 @@
-/* The second way of law/esp.h, which holds values against it that the host has made by the first. */
+/* The second way of a potential (law.again), against which values
+ * are held that the host has made by law/esp.h. */
 #ifndef LEY_LAW_ESP_AGAIN_H
 #define LEY_LAW_ESP_AGAIN_H
 

@@ -1,4 +1,5 @@
-/* The second way of law/wavefunction.h, which holds values against it that the host has made by the first. */
+/* The second way of an orbital or a density (law.again), against which values
+ * are held that the host has made by law/wavefunction.h. */
 #ifndef LEY_LAW_WAVEFUNCTION_AGAIN_H
 #define LEY_LAW_WAVEFUNCTION_AGAIN_H
 
