@@ -12,6 +12,7 @@
 #include "methods/wavefunction/task.h"
 #include "parallel.h"
 #include "plan/forecast.h"
+#include "schedule/host_sum.h"
 #include "schedule/job_memory.h"
 #include "schedule/slab_size.h"
 #include "target/map.h"
@@ -248,7 +249,7 @@ static void drop(void *state, int slot)
 
 /* ---- The result ------------------------------------------------------------------------------ */
 
-static ley_status finish(void *context, ley_error *error)
+static ley_status name_maps(const void *context, ley_error *error)
 {
     static const char *const what[] = {"POTENTIAL", "FIELD, ALONG X", "FIELD, ALONG Y", "FIELD, ALONG Z"};
     const wavefunction_task *task = context;
@@ -263,6 +264,11 @@ static ley_status finish(void *context, ley_error *error)
     return LEY_OK;
 }
 
+static ley_status finish(void *context, ley_error *error)
+{
+    return name_maps(context, error);
+}
+
 static void terms(const void *context, reference_terms *t)
 {
     const wavefunction_task *task = context;
@@ -275,6 +281,17 @@ static void terms_at(const void *context, int64_t number, reference_terms *t)
     const wavefunction_task *task = context;
     t->quantity = &task->quantities[number / ley_grid_points(&task->grid)];
     t->constant = t->quantity->derivative == 0 ? task->unit : task->field_unit;
+}
+
+/* Seconds of a value: of each pair of primitives. */
+static bool by_host(const void *context, host_sum *sum)
+{
+    static const double pair_s = 300e-9;
+    const wavefunction_task *task = context;
+    const double primitives = (double)task->wavefunction->arrays.primitives;
+    *sum = (host_sum){.how = "integrals by quadrature", .builds_s = 2.5, .check = name_maps};
+    terms(context, &sum->terms);
+    return wavefunction_by_host(task, 0.5 * primitives * primitives * pair_s, sum);
 }
 
 static accuracy_limits limits(const void *context)
@@ -323,4 +340,5 @@ const method method_esp = {
     .limits = limits,
     .point = wavefunction_point_number,
     .value = wavefunction_value_at,
+    .by_host = by_host,
 };
