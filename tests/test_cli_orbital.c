@@ -458,6 +458,7 @@ static void test_failures(void **state)
         {"esp w.npz -o out/a.csv --points ion.pqr --spacing 1", 1, "--points and --spacing exclude each other"},
         {"orbital w.npz --orbital 1 -o out/a.csv", 1, "'out/a.csv' is a table, which needs --points FILE"},
         {"orbital w.npz --orbital 1 --together -o out/a.csv --points bad.xyz", 1, "--points and --together exclude"},
+        {"orbital w.npz --orbital 1-2 -o out/{}.csv --points bad.xyz", 1, "all values are columns of one table"},
         {"density w.npz -o out/a.dx --points bad.xyz", 1, "'out/a.dx' must end in .csv or .npy"},
         {"density w.npz -o out/a.csv --points bad.xyz", 2, "bad.xyz:3: y 'two' is not a number"},
         {"density w.npz -o out/a.csv --points none.xyz", 2, "none.xyz"},

@@ -231,6 +231,9 @@ static void test_several_values(void **state)
         {orbitals, NULL, 0, 0,
          ":9: 3 values at each point, orbital_21 orbital_7 orbital_1: which one is to be read, say by the option "
          "'value' "},
+        {HEAD "-1 0 0 0\n" AXES "1 1 0 0 0\n10 1 2 3 4 5 6 7 8 9 10\n", NULL, 0, 0,
+         ", orbital_1 orbital_2 orbital_3 "
+         "orbital_4 orbital_5 orbital_6 orbital_7 orbital_8 ...: which one"},
         {fields, NULL, 0, 0, ":3: 3 values at each point: which one is to be read, "},
         {orbitals, "1", 1, 4, NULL},
         {orbitals, "3", 3, 6, NULL},

@@ -510,6 +510,10 @@ static void test_wrong_on_host(void **state)
         const ley_wavefunction_request request = {.orbitals = list, .orbital_count = 1, .maps = &map};
         assert_ok(some_wavefunction(2, 2, 1, 6, &w, &error));
         options.by_host = true;
+        ley_wavefunction_plan *plan = NULL;
+        assert_error(ley_wavefunction_plan_create(NULL, w, &request, NULL, &options, &plan, &error),
+                     LEY_ERROR_NO_DEVICE, "plans of wavefunctions are for devices");
+        ley_error_clear(&error);
         options.progress = is_wrong ? shrink : NULL;
         options.progress_context = w;
         assert_ok(ley_job_create_wavefunction(NULL, w, &request, NULL, &options, &job, &error));

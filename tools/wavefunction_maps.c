@@ -61,6 +61,10 @@ static int check_output(const job_run *run)
     if (values->points != NULL && !is_table)
         return fail_usage(run->arguments->command, "--output: '%s' must end in .csv or .npy, as --points is given",
                           run->output);
+    if (values->points != NULL && strstr(run->output, "{}") != NULL)
+        return fail_usage(run->arguments->command,
+                          "--output: '%s' has a {} in it, and with --points all values are columns of one table",
+                          run->output);
     if (values->points != NULL)
         return 0;
     if (ends_with(run->output, ".csv"))

@@ -515,7 +515,8 @@ static ley_status read_whole_number(cube_reader *r, int64_t *number, ley_error *
 /* How many orbitals, and which: of each there is a value at each point, "orbital_21". */
 static ley_status read_orbitals(cube_reader *r, ley_error *error)
 {
-    char names[256] = "", name[32];
+    enum { TOLD = 8 };
+    char names[32 * (TOLD + 1)] = "", name[32];
     size_t used = 0;
     ley_status status = read_whole_number(r, &r->count, error);
     if (status == LEY_OK && r->count < 1)
@@ -528,8 +529,9 @@ static ley_status read_orbitals(cube_reader *r, ley_error *error)
         snprintf(name, sizeof name, "orbital_%lld", (long long)orbital);
         if (r->chosen < 0 && r->wanted != NULL && strcmp(r->wanted, name) == 0)
             r->chosen = i;
-        if (used < sizeof names)
-            used += (size_t)snprintf(names + used, sizeof names - used, "%s%s", i == 0 ? ", " : " ", name);
+        if (i <= TOLD)
+            used += (size_t)snprintf(names + used, sizeof names - used, "%s%s", i == 0 ? ", " : " ",
+                                     i < TOLD ? name : "...");
     }
     return status == LEY_OK ? choose_value(r, names, error) : status;
 }

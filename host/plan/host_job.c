@@ -198,6 +198,8 @@ static ley_status compute(host_run *r, ley_error *error)
         map_name_units(r->sum.map, r->sum.units);
     if (r->sum.units != NULL && r->sum.points != NULL)
         ley_points_set_units(r->sum.points, r->sum.units);
+    if (r->sum.count > 0)
+        return r->job->method->finish(r->job->task, error);
     return r->sum.check != NULL ? r->sum.check(r->job->task, error) : LEY_OK;
 }
 

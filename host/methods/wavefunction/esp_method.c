@@ -249,7 +249,7 @@ static void drop(void *state, int slot)
 
 /* ---- The result ------------------------------------------------------------------------------ */
 
-static ley_status name_maps(const void *context, ley_error *error)
+static ley_status finish(void *context, ley_error *error)
 {
     static const char *const what[] = {"POTENTIAL", "FIELD, ALONG X", "FIELD, ALONG Y", "FIELD, ALONG Z"};
     const wavefunction_task *task = context;
@@ -262,11 +262,6 @@ static ley_status name_maps(const void *context, ley_error *error)
         map_name_units(task->maps[v], v == 0 ? units : of_field);
     }
     return LEY_OK;
-}
-
-static ley_status finish(void *context, ley_error *error)
-{
-    return name_maps(context, error);
 }
 
 static void terms(const void *context, reference_terms *t)
@@ -289,7 +284,7 @@ static bool by_host(const void *context, host_sum *sum)
     static const double pair_s = 300e-9;
     const wavefunction_task *task = context;
     const double primitives = (double)task->wavefunction->arrays.primitives;
-    *sum = (host_sum){.how = "integrals by quadrature", .builds_s = 2.5, .check = name_maps};
+    *sum = (host_sum){.how = "integrals by quadrature", .builds_s = 2.5};
     terms(context, &sum->terms);
     return wavefunction_by_host(task, 0.5 * primitives * primitives * pair_s, sum);
 }

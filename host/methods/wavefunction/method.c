@@ -486,18 +486,13 @@ static void name_map(const wavefunction_task *task, size_t value)
                                                                                            : 1]);
 }
 
-static ley_status name_maps(const void *context, ley_error *error)
+static ley_status finish(void *context, ley_error *error)
 {
     const wavefunction_task *task = context;
     (void)error;
     for (size_t i = 0; i < task->values && task->request.maps != NULL; i++)
         name_map(task, i);
     return LEY_OK;
-}
-
-static ley_status finish(void *context, ley_error *error)
-{
-    return name_maps(context, error);
 }
 
 static void terms(const void *context, reference_terms *t)
@@ -548,7 +543,7 @@ static bool by_host(const void *context, host_sum *sum)
     double orbitals = 1;
     for (int64_t i = 0; i < a->orbitals && task->weights != NULL; i++)
         orbitals += task->weights[i] != 0;
-    *sum = (host_sum){.how = "sums of contracted Gaussians", .builds_s = 1, .check = name_maps};
+    *sum = (host_sum){.how = "sums of contracted Gaussians", .builds_s = 1};
     terms(context, &sum->terms);
     return wavefunction_by_host(
         task, (double)a->primitives * gaussian_s + (double)task->wavefunction->functions * orbitals * function_s, sum);
