@@ -54,6 +54,12 @@ LEY_API void ley_map_set_atoms(ley_map *map, const ley_atoms *atoms);
  * what" or "file:line: what". */
 LEY_API ley_status ley_map_read(const char *path, ley_map **map, ley_error *error);
 
+/* The same of files with several values at each point, as cube files of several orbitals have,
+ * which ley_map_read() refuses: the value of this number, "1" the first one, or of this orbital,
+ * "orbital_21". NULL: the only one. Errors: LEY_ERROR_USAGE where files of this format have no
+ * value but "1". */
+LEY_API ley_status ley_map_read_value(const char *path, const char *value, ley_map **map, ley_error *error);
+
 /* What the file that a map was read from says of it, as leyden writes that: the name of the
  * molecule's file, empty when unknown, and the dielectric, 0 when unknown. */
 LEY_API const char *ley_map_molecule(const ley_map *map);

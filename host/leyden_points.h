@@ -115,6 +115,14 @@ LEY_API ley_status ley_points_write_csv(const ley_points *points, const char *pa
 LEY_API ley_status ley_points_write_npy(const ley_points *points, const char *path, const volatile bool *cancel,
                                         ley_error *error);
 
+/* The same of `count` values at each point in the place of the points' own, values[count][n], as
+ * those of a ley_wavefunction_request: as text, with these names in the header line (NULL: phi, ex,
+ * ey, ez), or where `path` ends in .npy an array of shape (n, 3 + count). Errors: those of
+ * ley_points_write_csv(); LEY_ERROR_USAGE. */
+LEY_API ley_status ley_points_write_columns(const ley_points *points, size_t count, const char *const *names,
+                                            const double *values, const char *path, const char *comment,
+                                            const volatile bool *cancel, ley_error *error);
+
 #ifdef __cplusplus
 }
 #endif

@@ -152,9 +152,10 @@ typedef struct ley_wavefunction_request {
 /* How many values that is at each point. */
 LEY_API size_t ley_wavefunction_values(const ley_wavefunction_request *request);
 
-/* A job that computes them on the engine's devices. Lists are copied; the wavefunction, maps,
- * points and values must outlive it, and the wavefunction the writing of its maps. Errors:
- * LEY_ERROR_USAGE, LEY_ERROR_MEMORY. */
+/* A job that computes them on the engine's devices; without an engine, the host alone, as of other
+ * jobs. Lists are copied; the wavefunction, maps, points and values must outlive it, and the
+ * wavefunction the writing of its maps. Errors: LEY_ERROR_USAGE, LEY_ERROR_MEMORY;
+ * LEY_ERROR_NO_DEVICE where a device would be faster. */
 LEY_API ley_status ley_job_create_wavefunction(ley_engine *engine, const ley_wavefunction *wavefunction,
                                                const ley_wavefunction_request *request,
                                                const ley_wavefunction_options *options,

@@ -136,6 +136,30 @@ ley_status some_wavefunction_of(const ley_atoms *atoms, ley_wavefunction **made,
     return status;
 }
 
+ley_status some_core(double charge_e, const double place_bohr[3], const double exponents[2],
+                     const double occupations[2], ley_wavefunction **made, ley_error *error)
+{
+    static const double ones[] = {1, 1}, orbitals[] = {1, 0, 0, 1};
+    static const int32_t none[] = {0, 0};
+    static const int64_t first[] = {0, 1, 2};
+    const ley_wavefunction_arrays a = {.size = sizeof a,
+                                       .nuclei = 1,
+                                       .shells = 2,
+                                       .primitives = 2,
+                                       .orbitals = 2,
+                                       .charges = &charge_e,
+                                       .positions_bohr = place_bohr,
+                                       .shell_atom = none,
+                                       .shell_l = none,
+                                       .shell_pure = none,
+                                       .shell_first_primitive = first,
+                                       .exponents = exponents,
+                                       .coefficients = ones,
+                                       .orbital_coefficients = orbitals,
+                                       .occupations = occupations};
+    return ley_wavefunction_create(&a, made, error);
+}
+
 int64_t wavefunction_job_points(const wavefunction_job *j)
 {
     return j->points != NULL ? j->request.points : ley_grid_points(ley_map_grid(j->maps[0]));

@@ -11,6 +11,10 @@ ley_status some_wavefunction_of(const ley_atoms *atoms, ley_wavefunction **made,
  * orbitals, of which the first half has two electrons each, and the next one a single electron. */
 ley_status some_wavefunction(int nuclei, int l, int orbitals, unsigned seed, ley_wavefunction **made, ley_error *error);
 
+/* A nucleus with a steep and a wide s function, an orbital each. */
+ley_status some_core(double charge_e, const double place_bohr[3], const double exponents[2],
+                     const double occupations[2], ley_wavefunction **made, ley_error *error);
+
 /* A job, and what it works on: maps of a grid, or points. */
 enum { WAVEFUNCTION_JOB_VALUES = 64 };
 typedef struct wavefunction_job {

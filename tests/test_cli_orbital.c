@@ -83,6 +83,16 @@ static void test_several_orbitals(void **state)
     char *text = cli_read("out/all.cube", &size);
     assert_has(text, "    3    5    1    2\n");
     free(text);
+    cli_run(0, NULL, NULL, "convert out/all.cube --value orbital_1 -o out/second.npy");
+    cli_run(0, NULL, NULL, "convert out/1.cube -o out/alone.npy");
+    cli_assert_same_files("out/alone.npy", "out/second.npy");
+    cli_run(0, NULL, NULL, "slice out/all.cube --value 2 -o out/second.svg --title one");
+    cli_run(0, NULL, NULL, "slice out/1.cube -o out/alone.svg --title one");
+    cli_assert_same_files("out/alone.svg", "out/second.svg");
+    cli_run(0, NULL, NULL, "surface --map out/all.cube --value 2 --level 0.03 -o out/second.stl");
+    cli_run(0, NULL, NULL, "surface --map out/1.cube --level 0.03 -o out/alone.stl");
+    cli_assert_same_files("out/alone.stl", "out/second.stl");
+    cli_run(0, NULL, NULL, "density w.npz --like out/all.cube -o out/rho.cube");
 }
 
 static void test_densities(void **state)
@@ -120,12 +130,6 @@ static void test_potentials(void **state)
     }
     ley_map_destroy(hartree);
     ley_map_destroy(volt);
-    cli_write("points.xyz", "0 0 1\n1 2 3\n", 12);
-    cli_run(0, "points: 2 of points.xyz\n", NULL, "esp w.npz -o out/v.csv --points points.xyz --field");
-    text = cli_read("out/v.csv", &size);
-    assert_has(text, "units: hartree/e, of the field hartree/(e bohr)");
-    assert_has(text, ",ex,ey,ez");
-    free(text);
 }
 
 /* ---- Judged by NumPy ------------------------------------------------------------------------- */
@@ -251,6 +255,62 @@ static void test_chosen_densities(void **state)
                "assert cube('out/s_reduced_gradient.cube')[1].max() > 5\n");
 }
 
+/* Tables: all values of a point in its row, under their names; by the same formulas. */
+static void test_points(void **state)
+{
+    static const char text[] = "name,z,x,y\na,1,0.5,0\nb,3,1,2\n", bad[] = "1 2 3\n\n1 two 3\n";
+    prepare_judge();
+    cli_write("points.csv", text, sizeof text - 1);
+    cli_write("bad.xyz", bad, sizeof bad - 1);
+    cli_run(0, "points: 2 of points.csv\n", NULL, "esp w.npz -o out/v.csv --points points.csv --field --units V");
+    char *table = cli_read("out/v.csv", NULL);
+    assert_has(table, "units: V, of the field V/A");
+    assert_has(table, "\nx,y,z,phi,ex,ey,ez\n0.5,0,1,");
+    free(table);
+    cli_run(0, "points: 2 of points.csv\n", NULL,
+            "orbital w.npz --orbital homo,1-2 --points points.csv -o out/mo.csv --json out/r.json");
+    table = cli_read("out/mo.csv", NULL);
+    assert_has(table, "# units: bohr^-3/2\n");
+    assert_has(table, ", exp ");
+    free(table);
+    cli_run(0, NULL, NULL, "orbital w.npz --orbital homo,1-2 --points out/mo.csv -o out/mo.npy");
+    cli_run(0, NULL, NULL, "density w.npz --gradient --laplacian --reduced-gradient --points - -o out/rho.csv <%s",
+            cli_path("points.csv"));
+    table = cli_read("out/rho.csv", NULL);
+    assert_has(table, "# units: bohr^-3, of derivatives bohr^-4, of the Laplacian bohr^-5\n");
+    free(table);
+    cli_run(0, NULL, NULL, "density w.npz --spin --points points.csv -o out/spin.csv");
+    cli_run(0, NULL, NULL, "density w.npz --minus less.npz --points points.csv -o out/fukui.csv");
+    cli_python(
+        "from judge import *\n"
+        "import csv, json\n"
+        "def table(name):\n"
+        "    rows = list(csv.DictReader(line for line in open(name) if line[0] != '#'))\n"
+        "    assert [[float(row[k]) for k in 'xyz'] for row in rows] == [[0.5, 0, 1], [1, 2, 3]]\n"
+        "    return {k: np.array([float(row[k]) for row in rows]) for k in rows[0] if k not in 'xyz'}\n"
+        "def near(found, right):\n"
+        "    assert abs(found - right).max() < 1e-5 * abs(right).max() + 1e-9, (found, right)\n"
+        "r = np.array([[0.5, 0, 1], [1, 2, 3]]) / 0.529177210903\n"
+        "mo = table('out/mo.csv')\n"
+        "assert list(mo) == ['orbital_5', 'orbital_1', 'orbital_2'], list(mo)\n"
+        "for number in (5, 1, 2):\n"
+        "    near(mo[f'orbital_{number}'], orbitals(w, r)[number - 1])\n"
+        "assert abs(np.load('out/mo.npy')[:, 3:].T - list(mo.values())).max() < 1e-8\n"
+        "rho, e, h = table('out/rho.csv'), np.eye(3), 1e-3\n"
+        "assert list(rho) == ['density'] + ['density_' + k for k in 'dx dy dz laplacian reduced_gradient'.split()]\n"
+        "near(rho['density'], density(w, r))\n"
+        "for k, axis in zip('xyz', e):\n"
+        "    near(rho['density_d' + k], (density(w, r + h * axis) - density(w, r - h * axis)) / (2 * h))\n"
+        "bent = sum(density(w, r + h * a) + density(w, r - h * a) - 2 * density(w, r) for a in e) / h ** 2\n"
+        "near(rho['density_laplacian'], bent)\n"
+        "slope = sum(rho['density_d' + k] ** 2 for k in 'xyz') ** 0.5\n"
+        "near(rho['density_reduced_gradient'],\n"
+        "     np.minimum(slope / (2 * (3 * np.pi ** 2) ** (1 / 3) * rho['density'] ** (4 / 3)), 100))\n"
+        "near(table('out/spin.csv')['spin_density'], orbitals(w, r)[4] ** 2)\n"
+        "near(table('out/fukui.csv')['density'], density(w, r) - density(less, r))\n"
+        "assert json.load(open('out/r.json'))['points'] == 2\n");
+}
+
 /* The script of docs/orbitals.md, and a density of orbitals whose occupations are fractions: it is
  * that of both spins. */
 static void test_natural_orbitals(void **state)
@@ -341,6 +401,7 @@ static void test_failures(void **state)
     cli_write("w.molden", molden, sizeof molden - 1);
     cli_write("w.fchk", fchk, sizeof fchk - 1);
     cli_run(0, NULL, NULL, "orbital w.npz --orbital 1-2 --together -o several.cube --spacing 1");
+    cli_run(0, NULL, NULL, "orbital w.npz --orbital 1 -o one.dx --spacing 1");
     static const cli_failing cases[] = {
         {"orbital w.npz -o out/a.cube", 1, "--orbital"},
         {"orbital w.npz --orbital homo -o out/a.txt", 1, "'out/a.txt' must end in "},
@@ -349,7 +410,8 @@ static void test_failures(void **state)
          "orbitals 'hommo': that is no name of an orbital; names are homo"},
         {"orbital w.npz --homo -o out/a.cube", 1, "; type: --orbital homo"},
         {"orbital w.npz --mo lumo -o out/a.cube", 1, "; type: leyden orbital w.npz --orbital lumo -o out/a.cube"},
-        {"orbital w.npz --orbital homo -o out/a.cube --device host", 1, "\"cpu\" is the processor as a device"},
+        {"orbital w.npz --orbital homo --variant tiled -o out/a.cube --device host", 1,
+         "a kernel's variant is for devices"},
         {"density closed.npz -o out/a.cube --spin", 2, "has as many alpha electrons as beta electrons"},
         {"esp w.npz -o out/a.csv", 1, "'out/a.csv' is a table, which needs --points FILE"},
         {"map w.npz -o out/a.dx", 2, "leyden esp 'w.npz' -o NEW.cube computes its potential"},
@@ -362,7 +424,10 @@ static void test_failures(void **state)
         {"convert w.molden -o out/new.npz", 1, "; type: python3 -m leyden convert w.molden -o out/new.npz"},
         {"surface w.molden --orbital homo -o out/a.ply", 1, "python3 -m leyden convert FILE -o FILE.npz makes one"},
         {"slice several.cube -o out/a.png", 2,
-         "values of 2 orbitals; only those of one can be read: 'leyden orbital' makes a file of each"},
+         "2 values at each point, orbital_1 orbital_2: which one is to be read, say by the option 'value' "},
+        {"slice several.cube --value orbital_3 -o out/a.png", 2,
+         "several.cube:10: there is no value 'orbital_3', but 2"},
+        {"slice one.dx --value 2 -o out/a.png", 1, "one.dx: there is no value '2': files of this format have one"},
         {"orbital w.npz --orbital 99 -o out/a.cube", 1, "there is no orbital of this number"},
         {"orbital w.npz --orbital 1-2 --together -o out/a.dx", 1, "--together: 'out/a.dx' must end in .cube"},
         {"orbital none.npz --orbital homo -o out/a.cube", 2, "none.npz"},
@@ -382,7 +447,6 @@ static void test_failures(void **state)
         {"surface w.npz -o out/a.ply", 1, "'w.npz' is a wavefunction: --orbital homo, --density or --spin"},
         {"surface w.npz --orbital homo --spin -o out/a.ply", 1, "--spin and --orbital exclude each other"},
         {"surface w.npz --density --spin --map a.dx -o out/a.ply", 1, "--spin and --map exclude each other"},
-        {"orbital w.npz --orbital homo --device host -o out/a.cube", 1, "\"cpu\" is the processor as a device"},
         {"surface ion.pqr --orbital homo -o out/a.ply", 1, "--orbital is of a wavefunction"},
         {"surface w.npz --orbital homo --density -o out/a.ply", 1, "exclude each other"},
         {"surface w.npz --orbital 1-2 -o out/a.ply", 1, "'1-2' are 2 orbitals"},
@@ -392,6 +456,14 @@ static void test_failures(void **state)
         {"esp w.npz -o out/a.cube --units furlong", 1, "--units"},
         {"esp w.npz -o out/a.cube --points none.xyz", 1, "'out/a.cube' must end in .csv or .npy"},
         {"esp w.npz -o out/a.csv --points ion.pqr --spacing 1", 1, "--points and --spacing exclude each other"},
+        {"orbital w.npz --orbital 1 -o out/a.csv", 1, "'out/a.csv' is a table, which needs --points FILE"},
+        {"orbital w.npz --orbital 1 --together -o out/a.csv --points bad.xyz", 1, "--points and --together exclude"},
+        {"orbital w.npz --orbital 1-2 -o out/{}.csv --points bad.xyz", 1, "all values are columns of one table"},
+        {"density w.npz -o out/a.dx --points bad.xyz", 1, "'out/a.dx' must end in .csv or .npy"},
+        {"density w.npz -o out/a.csv --points bad.xyz", 2, "bad.xyz:3: y 'two' is not a number"},
+        {"density w.npz -o out/a.csv --points none.xyz", 2, "none.xyz"},
+        {"density w.npz --minus less.npz -o out/a.csv --points bad.xyz --json less.npz", 1,
+         "--json: 'less.npz' is the file of the wavefunction"},
         {"density w.npz -o w.npz", 1, "'w.npz' must end in "},
     };
     CLI_CHECK_FAILURES(cases);
@@ -424,6 +496,60 @@ static void test_two_devices(void **state)
     }
 }
 
+/* What would be done: nothing is computed, and there is no file. */
+static void test_dry_runs(void **state)
+{
+    static const char *const said[] = {"dry run: nothing is computed, and no file is written\n",
+                                       "memory of device 0",
+                                       "the other maps ",
+                                       ": pairs of Gaussians ",
+                                       "\npredicted: ",
+                                       NULL};
+    cli_run(0, NULL, NULL, "esp w.npz -o out/v.cube --field --spacing 0.1 --dry-run");
+    cli_expect_all(said);
+    assert_int_equal(access(cli_path("out/v.cube"), F_OK), -1);
+    cli_run(0, "dry run: ", NULL, "orbital w.npz --orbital 1-3 -o out/v.csv --points ion.pqr --dry-run");
+    cli_run(0, NULL, NULL, "density w.npz -o out/v.dx --gradient --dry-run --json out/r.json");
+    char *report = cli_read("out/r.json", NULL);
+    assert_has(report, "\"forecast\": {");
+    free(report);
+    cli_run(4, NULL, "not enough memory: ", "density w.npz -o out/v.dx --gradient --spacing 0.001 --dry-run");
+}
+
+/* Small jobs, and all where there is no device: the host alone, by the formulas, in double
+ * precision; held against another way to compute them. */
+static void test_by_host(void **state)
+{
+    static const char *const said[] = {"\ncomputed by: the host, integrals by quadrature in double precision",
+                                       "\nverified against: a second sum in extended precision\n", NULL};
+    prepare_judge();
+    cli_write("points.xyz", "0.5 0 1\n1 2 3\n", 14);
+    cli_run(0, NULL, NULL, "LEYDEN_KERNEL_DIR= esp w.npz --points points.xyz --field -o out/v.csv -v");
+    cli_expect_all(said);
+    cli_run(0, NULL, NULL, "esp w.npz --points points.xyz --field -o out/device.csv");
+    cli_run(0, "s on the host\n", NULL, "LEYDEN_KERNEL_DIR= density w.npz --points points.xyz -o out/rho.csv");
+    cli_run(0, NULL, NULL,
+            "orbital w.npz --orbital homo,1 --like bohr.cube -o out/host.cube --device host --json out/h.json");
+    cli_run(0, NULL, NULL,
+            "density w.npz --like bohr.cube --gradient --reduced-gradient -o out/rho.cube --device host");
+    cli_run(0, NULL, NULL,
+            "LEYDEN_KERNEL_DIR= OCL_ICD_VENDORS=/nonexistent orbital w.npz --orbital homo -o out/a.cube");
+    cli_python("from judge import *\n"
+               "import csv, json\n"
+               "v, right = (np.array([[float(x) for x in row.values()] for row in csv.DictReader(\n"
+               "    line for line in open(f'out/{name}.csv') if line[0] != '#')]) for name in ('v', 'device'))\n"
+               "assert v.shape == (2, 7) and abs(v - right).max() < 1e-5 * abs(right).max(), v - right\n"
+               "check('out/host_5.cube', lambda r: orbitals(w, r)[4])\n"
+               "check('out/host_1.cube', lambda r: orbitals(w, r)[0])\n"
+               "check('out/rho.cube', lambda r: density(w, r))\n"
+               "report = json.load(open('out/h.json'))\n"
+               "assert report['host'] == 'sums of contracted Gaussians' and report['devices'] == [], report\n"
+               "assert 0 < report['accuracy']['compared'], report\n");
+    cli_run(0, "the host alone, integrals by quadrature in double precision of 3 atoms at ", NULL,
+            "LEYDEN_KERNEL_DIR= esp w.npz --points points.xyz -o out/a.csv --dry-run");
+    cli_run(0, NULL, NULL, "surface w.npz --orbital homo --level 0.03 -o out/homo.stl --device host");
+}
+
 static int begin(void **state)
 {
     const int code = cli_prepare(state);
@@ -439,5 +565,6 @@ int main(void)
     support_pocl_alone("pthread pthread");
     return RUN_GROUP(SUPPORT_GROUP(.name = "tests", .begin = begin, .each = cli_empty), test_one_orbital,
                      test_several_orbitals, test_densities, test_potentials, test_oblique, test_chosen_densities,
-                     test_natural_orbitals, test_surfaces, test_failures, test_two_devices);
+                     test_points, test_natural_orbitals, test_surfaces, test_failures, test_dry_runs, test_by_host,
+                     test_two_devices);
 }

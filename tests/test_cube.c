@@ -217,6 +217,56 @@ static void test_others(void **state)
     }
 }
 
+/* Of several values at each point the one that is asked for, by its number or its orbital's. */
+static void test_several_values(void **state)
+{
+    static const char orbitals[] = HEAD "-1 0 0 0\n" AXES "1 1 0 0 0\n3 21\n 7 1\n1 2 3\n4 5\n6\n",
+                      fields[] = HEAD "0 0 0 0 3\n" AXES "1 2 3\n4 5 6\n",
+                      cut[] = HEAD "0 0 0 0 3\n" AXES "1 2 3\n4 5\n", longer[] = HEAD "0 0 0 0 2\n" AXES "1 2 3 4 5\n";
+    static const struct {
+        const char *text, *value;
+        float first, second; /* or 0, and: */
+        const char *message;
+    } cases[] = {
+        {orbitals, NULL, 0, 0,
+         ":9: 3 values at each point, orbital_21 orbital_7 orbital_1: which one is to be read, say by the option "
+         "'value' "},
+        {HEAD "-1 0 0 0\n" AXES "1 1 0 0 0\n10 1 2 3 4 5 6 7 8 9 10\n", NULL, 0, 0,
+         ", orbital_1 orbital_2 orbital_3 "
+         "orbital_4 orbital_5 orbital_6 orbital_7 orbital_8 ...: which one"},
+        {fields, NULL, 0, 0, ":3: 3 values at each point: which one is to be read, "},
+        {orbitals, "1", 1, 4, NULL},
+        {orbitals, "3", 3, 6, NULL},
+        {orbitals, "orbital_7", 2, 5, NULL},
+        {orbitals, "orbital_21", 1, 4, NULL},
+        {orbitals, "4", 0, 0, ":9: there is no value '4', but 3 at each point, orbital_21 orbital_7 orbital_1"},
+        {orbitals, "0", 0, 0, "there is no value '0'"},
+        {orbitals, "orbital_2", 0, 0, "there is no value 'orbital_2'"},
+        {fields, "2", 2, 5, NULL},
+        {fields, "3", 3, 6, NULL},
+        {fields, "orbital_2", 0, 0, ":3: there is no value 'orbital_2', but 3 at each point"},
+        {cut, "1", 0, 0, "the file ends within the values of the last point"},
+        {cut, "3", 0, 0, "the file ends after 1 of 2 values"},
+        {longer, "1", 0, 0, "behind the last value: '5' does not belong there"},
+        {HEAD "0 0 0 0\n" AXES "1 2\n", "1", 1, 2, NULL},
+        {HEAD "0 0 0 0\n" AXES "1 2\n", "2", 0, 0, "there is no value '2', but 1 at each point"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        ley_map *map = NULL;
+        ley_error error = {0};
+        write_text(cases[i].text);
+        const ley_status status = ley_map_read_value(NAME, cases[i].value, &map, &error);
+        if (cases[i].message != NULL) {
+            assert_error(status, LEY_ERROR_INPUT, cases[i].message);
+            ley_error_clear(&error);
+            continue;
+        }
+        assert_ok(status);
+        assert_true(ley_map_values(map)[0] == cases[i].first && ley_map_values(map)[1] == cases[i].second);
+        ley_map_destroy(map);
+    }
+}
+
 static void test_bad_files(void **state)
 {
     static const struct {
@@ -228,7 +278,8 @@ static void test_bad_files(void **state)
         {HEAD "1 0 0\n", ":3: atoms and origin: 3 numbers, where 4 should be"},
         {HEAD "1 0 0 zero\n", ":3: atoms and origin: 'zero' is not a number"},
         {HEAD "1.5 0 0 0\n", ":3: atoms: 1.5 is not a whole number, or too large"},
-        {HEAD "1 0 0 0 3\n", ":3: 3 values at each point; only files of one can be read"},
+        {HEAD "-1 0 0 0 3\n", ":3: 3 values at each point of orbitals: such files cannot be read"},
+        {HEAD "1 0 0 0 0\n", ":3: 0 values at each point"},
         {HEAD "1 0 0 0\n2 1 0 0\n1 0 1 0\n", ":6: the file ends where points and step along axis 3 should be"},
         {HEAD "1 0 0 0\n0 1 0 0\n", ":4: points and step along axis 1: no points"},
         {HEAD "1 0 0 0\n1e10 1 0 0\n", ":4: points and step along axis 1: 1e+10 is not a whole number, or too large"},
@@ -237,9 +288,7 @@ static void test_bad_files(void **state)
          ":6: grid: its three steps lie in a plane, or two of them on a line"},
         {HEAD "2 0 0 0\n" AXES "1 1 0 0 0\n", ":8: the file ends where an atom should be"},
         {HEAD "2 0 0 0\n" AXES "1 1 0 0 0\n1 1 0 0\n1 2\n", ":8: an atom: 4 numbers, where 5 should be"},
-        {HEAD "-1 0 0 0\n" AXES "1 1 0 0 0\n2 1 2\n1 2 3 4\n",
-         ":8: values of 2 orbitals; only those of one can be read: 'leyden orbital' makes a file of each "
-         "unless they are to be together"},
+        {HEAD "-1 0 0 0\n" AXES "1 1 0 0 0\n0\n1 2 3 4\n", ":8: values of 0 orbitals"},
         {HEAD "-1 0 0 0\n" AXES "1 1 0 0 0\n1", ":8: the file ends where orbitals should be"},
         {HEAD "0 0 0 0\n" AXES "1\n", ":8: the file ends after 1 of 2 values"},
         {HEAD "0 0 0 0\n" AXES "1\n\nnan\n", ":9: value 2 of 2: 'nan' is not finite"},
@@ -270,7 +319,8 @@ static void test_bad_files(void **state)
 int main(void)
 {
 #define TEST(test) cmocka_unit_test_setup(test, maps_begin)
-    const struct CMUnitTest tests[] = {TEST(test_text),    TEST(test_units),  TEST(test_round_trip),
-                                       TEST(test_largest), TEST(test_others), TEST(test_bad_files)};
+    const struct CMUnitTest tests[] = {TEST(test_text),     TEST(test_units),  TEST(test_round_trip),
+                                       TEST(test_largest),  TEST(test_others), TEST(test_several_values),
+                                       TEST(test_bad_files)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -934,32 +934,12 @@ static void test_wrong_functions(void **state)
  * out of a core's orbital changes nothing where that orbital is small. */
 static void test_sharp_judge(void **state)
 {
-    enum { ORBITALS = 2, FUNCTIONS = 2 };
-    const double charge = 8, zero[3] = {0}, exponents[] = {2000, 0.4}, ones[] = {1, 1},
-                 orbitals[ORBITALS * FUNCTIONS] = {1, 0, 0, 1}, occupations[ORBITALS] = {2, 2};
-    const int32_t none[] = {0, 0};
-    const int64_t first[] = {0, 1, 2};
-    const ley_wavefunction_arrays a = {.size = sizeof a,
-                                       .nuclei = 1,
-                                       .shells = 2,
-                                       .primitives = 2,
-                                       .orbitals = ORBITALS,
-                                       .charges = &charge,
-                                       .positions_bohr = zero,
-                                       .shell_atom = none,
-                                       .shell_l = none,
-                                       .shell_pure = none,
-                                       .shell_first_primitive = first,
-                                       .exponents = exponents,
-                                       .coefficients = ones,
-                                       .orbital_coefficients = orbitals,
-                                       .occupations = occupations};
     ley_wavefunction *w = NULL;
     ley_error error = {0};
     wavefunction_task *t = NULL;
     ley_map *map = support_make_map(&straight);
     const ley_wavefunction_request r = {.kind = LEY_DENSITY, .maps = &map};
-    assert_ok(ley_wavefunction_create(&a, &w, &error));
+    assert_ok(some_core(8, (const double[3]){0}, (const double[]){2000, 0.4}, (const double[]){2, 2}, &w, &error));
     assert_ok(wavefunction_task_create(w, &r, NULL, &t, &error));
     assert_ok(wavefunction_task_prepare(t, LEY_SPEC_SUM_FLOAT, NULL, &error));
     const reference_value right = wavefunction_value(&t->quantities[0], (const double[]){1.5, 0, 0});

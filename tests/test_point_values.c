@@ -148,7 +148,7 @@ static void test_wrong_arguments(void **state)
     char path[300];
     snprintf(path, sizeof path, "%s/nothing.csv", support_directory());
     assert_error(ley_points_write_csv(points, path, NULL, NULL, &error), LEY_ERROR_INPUT,
-                 "the value is not a number at point 1");
+                 "phi is not a number at point 1");
 
     ley_atoms *atoms = support_atoms(4, 0, 8, 7);
     ley_run_options run = support_default_run_options();

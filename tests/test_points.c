@@ -313,12 +313,12 @@ static void tables_are_written(void **state)
     free(again_A);
     ley_points_field(points)[7] = NAN;
     assert_error(ley_points_write_npy(points, path, NULL, &error), LEY_ERROR_INPUT,
-                 "a.npy: the field along y at point 3 is not finite");
+                 "a.npy: ey is not a number at point 3");
     ley_points_field(points)[7] = 0;
     ley_points_values(points)[8] = INFINITY;
     ley_error_clear(&error);
     assert_error(ley_points_write_npy(points, path, NULL, &error), LEY_ERROR_INPUT,
-                 "a.npy: the value is infinite at point 9");
+                 "a.npy: phi is infinite at point 9");
     ley_error_clear(&error);
     const volatile bool cancel = true;
     ley_points_values(points)[8] = 0;
@@ -327,6 +327,54 @@ static void tables_are_written(void **state)
     ley_points_destroy(points);
     free(right);
     free(point_A);
+}
+
+/* More columns than a block has room for rows of, under names of their own. */
+static void columns_are_written(void **state)
+{
+    enum { N = 40, COLUMNS = 1500 };
+    double point_A[3 * N], *values = malloc(N * COLUMNS * sizeof *values);
+    char(*text)[16] = malloc(COLUMNS * sizeof *text), *right = malloc(20 * N * COLUMNS), *at = right;
+    const char **names = malloc(COLUMNS * sizeof *names);
+    ley_error error = {0};
+    at += sprintf(at, "# one\nx,y,z");
+    for (int k = 0; k < COLUMNS; k++) {
+        sprintf(text[k], "value_%d", k);
+        names[k] = text[k];
+        at += sprintf(at, ",%s", names[k]);
+    }
+    for (int i = 0; i < N; i++) {
+        at += sprintf(at, "\n%d,0,0.5", i);
+        point_A[3 * i] = i, point_A[3 * i + 1] = 0, point_A[3 * i + 2] = 0.5;
+        for (int k = 0; k < COLUMNS; k++) {
+            values[k * N + i] = k - 0.25 * i;
+            at += sprintf(at, ",%g", k - 0.25 * i);
+        }
+    }
+    strcpy(at, "\n");
+    ley_points *points = support_make_points(N, point_A);
+    assert_ok(ley_points_write_columns(points, COLUMNS, names, values, file_named("c.csv"), "one", NULL, &error));
+    char *found = support_read_file(path, NULL);
+    assert_string_equal(found, right);
+    free(found);
+    size_t size;
+    assert_ok(ley_points_write_columns(points, COLUMNS, names, values, file_named("c.NPY"), NULL, NULL, &error));
+    found = support_read_file(path, &size);
+    assert_non_null(strstr(found + 10, "'shape': (40, 1503)"));
+    double row[3 + COLUMNS];
+    memcpy(row, found + size - sizeof row, sizeof row);
+    assert_true(row[0] == N - 1 && row[2] == 0.5 && row[3] == values[N - 1] &&
+                row[2 + COLUMNS] == values[COLUMNS * N - 1]);
+    free(found);
+    values[2 * N + 6] = -INFINITY;
+    assert_error(ley_points_write_columns(points, COLUMNS, names, values, file_named("d.csv"), NULL, NULL, &error),
+                 LEY_ERROR_INPUT, "d.csv: value_2 is infinite at point 7");
+    ley_error_clear(&error);
+    ley_points_destroy(points);
+    free(values);
+    free(text);
+    free(right);
+    free(names);
 }
 
 static void expect_digits(double value)
@@ -384,5 +432,5 @@ static void digits_are_right(void **state)
 int main(void)
 {
     return RUN_TESTS(points_are_read, bad_points, pieces_are_the_whole, arrays_are_read, tables_are_written,
-                     digits_are_right);
+                     columns_are_written, digits_are_right);
 }

@@ -1,10 +1,11 @@
 /* Wavefunctions: functions of shells against their formulas from textbooks, overlaps against sums
- * over fine grids, names of orbitals, files, and what is refused. */
+ * over fine grids, names of orbitals, files, what is refused, and what the host alone does. */
 #include "support.h"
 
 #include "law/wavefunction.h"
 #include "some_wavefunction.h"
 #include "source/basis.h"
+#include "source/wavefunction.h"
 
 #include <unistd.h>
 
@@ -460,9 +461,78 @@ static void test_refused_files(void **state)
     free(bytes);
 }
 
+/* The host's second way agrees with the judge, of orbitals and of densities, as near as doubles may
+ * be. */
+static void test_again(void **state)
+{
+    ley_wavefunction *w = NULL;
+    ley_error error = {0};
+    double worst = 0;
+    assert_ok(some_wavefunction(3, LEY_MOST_MOMENTUM, 4, 8, &w, &error));
+    for (int k = 0; k < 2 * (WAVEFUNCTION_REDUCED + 1); k++)
+        for (int i = 0; i < 4; i++) {
+            const double place_A[3] = {0.4 + i, 0.3 * i * i, -0.3 * i};
+            const wavefunction_quantity q = {.wavefunction = w,
+                                             .orbital = 2,
+                                             .weights = k % 2 == 1 ? w->arrays.occupations : NULL,
+                                             .promise = 1e-9,
+                                             .derivative = k / 2};
+            const reference_terms terms = {.law = &law_wavefunction, .constant = 1, .quantity = &q};
+            if (q.derivative == WAVEFUNCTION_REDUCED && q.weights == NULL)
+                continue;
+            const reference_value right = law_wavefunction.value(&terms, place_A);
+            const double off = fabs((double)law_wavefunction.again(&terms, place_A) - right.value) / right.absolute;
+            worst = off > worst ? off : worst;
+        }
+    if (!(worst < 1e-13))
+        fail_msg("off by %.2g", worst);
+    ley_wavefunction_destroy(w);
+}
+
+/* What the host has made, of coefficients that are others before the verification. */
+static void shrink(void *context, const ley_progress *progress)
+{
+    const ley_wavefunction *w = context;
+    for (int64_t f = 0; f < w->functions && progress->points_done < progress->points_total; f++)
+        ((double *)(uintptr_t)w->arrays.orbital_coefficients)[f] *= 0.99;
+}
+
+static void test_wrong_on_host(void **state)
+{
+    static const int64_t list[] = {0};
+    const ley_grid grid = {.origin_A = {-2, -2, -1}, .step_A = LEY_STEPS(0.2, 0.2, 0.5), .n = {20, 20, 5}};
+    for (int is_wrong = 0; is_wrong <= 1; is_wrong++) {
+        ley_wavefunction *w = NULL;
+        ley_error error = {0};
+        ley_job *job = NULL;
+        ley_run_options options = support_default_run_options();
+        ley_map *map = support_make_map(&grid);
+        const ley_wavefunction_request request = {.orbitals = list, .orbital_count = 1, .maps = &map};
+        assert_ok(some_wavefunction(2, 2, 1, 6, &w, &error));
+        options.by_host = true;
+        ley_wavefunction_plan *plan = NULL;
+        assert_error(ley_wavefunction_plan_create(NULL, w, &request, NULL, &options, &plan, &error),
+                     LEY_ERROR_NO_DEVICE, "plans of wavefunctions are for devices");
+        ley_error_clear(&error);
+        options.progress = is_wrong ? shrink : NULL;
+        options.progress_context = w;
+        assert_ok(ley_job_create_wavefunction(NULL, w, &request, NULL, &options, &job, &error));
+        const ley_status status = ley_job_run(job, &error);
+        assert_string_equal(ley_job_report(job)->host, "sums of contracted Gaussians");
+        if (is_wrong)
+            assert_error(status, LEY_ERROR_WRONG_RESULT, "the host: verification failed");
+        else
+            assert_true(status == LEY_OK && ley_job_report(job)->accuracy.compared > 0);
+        ley_error_clear(&error);
+        ley_job_destroy(job);
+        ley_map_destroy(map);
+        ley_wavefunction_destroy(w);
+    }
+}
+
 int main(void)
 {
     return RUN_TESTS(test_cartesian, test_pure, test_all_orders, test_derivatives, test_reduced_gradient, test_norms,
                      test_overlaps, test_names, test_order_of_energy, test_refusals, test_round_trip, test_damage,
-                     test_refused_files);
+                     test_refused_files, test_again, test_wrong_on_host);
 }

@@ -202,9 +202,9 @@ static int compare_run(const parsed_arguments *arguments)
     options.any_units = values->any_units;
     options.name_a = arguments->operand;
     options.name_b = arguments->words[0];
-    ley_status status = map_read(options.name_a, values->quiet, &a, &error);
+    ley_status status = map_read(options.name_a, NULL, values->quiet, &a, &error);
     if (status == LEY_OK)
-        status = map_read(options.name_b, values->quiet, &b, &error);
+        status = map_read(options.name_b, NULL, values->quiet, &b, &error);
     if (status == LEY_OK && values->molecule != NULL)
         status = molecule_read(values->molecule, arguments, &atoms, &error);
     options.atoms = atoms;

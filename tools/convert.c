@@ -16,6 +16,7 @@
 typedef struct convert_values {
     const char *output;
     int format;
+    const char *value; /* of a map */
 } convert_values;
 
 typedef struct speech_values {
@@ -42,6 +43,7 @@ static const option_row convert_options[] = {
                 .choices = map_format_words,
                 .unset = "by the ending of OUT",
                 .help = "format of the map to write, whatever its name"},
+    OPTION_ROW_OF_MAP_VALUE(convert_values),
 };
 
 static const option_row speech_rows[] = {OPTION_ROW_QUIET(speech_values)};
@@ -133,8 +135,9 @@ static int check_arguments(const parsed_arguments *arguments, target *to)
 
 static ley_status read_content(const parsed_arguments *arguments, const target *to, content *c, ley_error *error)
 {
+    const convert_values *values = arguments->values;
     const speech_values *speech = option_values(arguments, &speech_options);
-    return to->format != NULL ? map_read(arguments->operand, speech->quiet, &c->map, error)
+    return to->format != NULL ? map_read(arguments->operand, values->value, speech->quiet, &c->map, error)
                               : molecule_read(arguments->operand, arguments, &c->atoms, error);
 }
 

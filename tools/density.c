@@ -1,4 +1,4 @@
-/* leyden density: electron densities on a grid, and their derivatives. */
+/* leyden density: electron densities on a grid or at points, and their derivatives. */
 #include "registry.h"
 #include "wavefunction_maps.h"
 
@@ -50,7 +50,7 @@ static const option_row density_rows[] = {
 
 const subcommand density_command = {
     .name = "density",
-    .summary = "Compute the electron density of a wavefunction on a grid.",
+    .summary = "Compute the electron density of a wavefunction on a grid or at points.",
     .examples = {"leyden density c60.npz -o rho.cube", "leyden density radical.npz -o spin.cube --spin"},
     .operand = "WAVEFUNCTION",
     .operand_help = "a wavefunction, .npz; docs/formats.md has the layout",

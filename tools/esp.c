@@ -6,17 +6,8 @@
 static const char *const units[] = {"hartree/e", "kT/e", "V", "kcal/mol/e", "kJ/mol/e", NULL};
 
 static const option_row esp_rows[] = {
-    WAVEFUNCTION_OUTPUT("map to write, in the format of its ending; with --points a table (.csv or .npy)",
-                        "components of the field have files of their own: MAP_Ex.cube, MAP_Ey.cube and MAP_Ez.cube, or "
-                        "with --points columns"),
-    {.name = "points",
-     .kind = OPTION_TEXT,
-     .is_input = true,
-     .offset = offsetof(wavefunction_values, points),
-     .value = "FILE",
-     .unset = "those of the grid",
-     .help = "compute at the points of FILE, with x y z in A on each line, instead of on a grid",
-     .more = "- is standard input; FILE may also be a table with columns x, y and z, or a NumPy array"},
+    WAVEFUNCTION_OUTPUT("map to write, in the format of its ending",
+                        "components of the field have files of their own: MAP_Ex.cube, MAP_Ey.cube and MAP_Ez.cube"),
     {.name = "field",
      .kind = OPTION_FLAG,
      .offset = offsetof(wavefunction_values, field),

@@ -158,9 +158,9 @@ bool is_atoms_name(const char *path)
     return ends_with(path, ".pqr") || ends_with(path, ".pqr.gz") || ends_with(path, ".atoms");
 }
 
-ley_status map_read(const char *path, bool is_quiet, ley_map **map, ley_error *error)
+ley_status map_read(const char *path, const char *value, bool is_quiet, ley_map **map, ley_error *error)
 {
-    const ley_status status = ley_map_read(path, map, error);
+    const ley_status status = ley_map_read_value(path, value, map, error);
     if (status == LEY_OK && !is_quiet && ley_map_remark(*map) != NULL)
         warn("%s", ley_map_remark(*map));
     return status;

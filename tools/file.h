@@ -41,8 +41,17 @@ bool is_atoms_name(const char *path); /* the same of atoms */
 char *map_header_path(const char *path);
 char *map_header_path_of(const ley_map_format *format, const char *path); /* the same of a format, or NULL */
 
-/* ley_map_read(), which says on stderr, unless it shall be quiet, what may be meant otherwise. */
-ley_status map_read(const char *path, bool is_quiet, ley_map **map, ley_error *error);
+/* ley_map_read_value(), which says on stderr, unless it shall be quiet, what may be meant
+ * otherwise; and the row of a command for the value, a text that may be NULL. */
+ley_status map_read(const char *path, const char *value, bool is_quiet, ley_map **map, ley_error *error);
+#define OPTION_ROW_OF_MAP_VALUE(type) \
+    { \
+        .name = "value", .kind = OPTION_TEXT, .is_expert = true, .offset = offsetof(type, value), .value = "VALUE", \
+        .unset = "the only one", \
+        .help = \
+            "of a cube file with several values at each point the one of this number, from 1, or of this orbital, " \
+            "as orbital_21" \
+    }
 
 /* Where an error is that these maps are on different grids, with what to do behind it. */
 void map_advise_of_grids(const ley_map *a, const ley_map *b, const char *advice, ley_error *error);

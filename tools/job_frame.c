@@ -28,15 +28,16 @@ static int check_files(const job_run *run)
     const job_kind *kind = run->kind;
     const method_row *method = run->method;
     const named_file none = {NULL, NULL, NULL};
-    named_file files[7 + JOB_MOST_OTHERS] = {{run->arguments->operand, kind->operand, NULL},
+    named_file files[8 + JOB_MOST_OTHERS] = {{run->arguments->operand, kind->operand, NULL},
                                              kind->file != NULL ? kind->file(run) : none,
+                                             kind->second_file != NULL ? kind->second_file(run) : none,
                                              method->file != NULL ? method->file(run->input) : none,
                                              {run->values->plan, "plan", NULL},
                                              {run->output, kind->product, "--output"},
                                              {run->header, "header", "--output"},
                                              {run->values->json, "report", "--json"}};
     for (size_t i = 0; i < JOB_MOST_OTHERS && i < run->other_count; i++)
-        files[7 + i] = (named_file){run->others[i], kind->product, "--output"};
+        files[8 + i] = (named_file){run->others[i], kind->product, "--output"};
     return files_check(run->arguments->command, files, sizeof files / sizeof *files);
 }
 

@@ -23,7 +23,8 @@ typedef struct job_kind {
     int (*check)(job_run *run);
     int (*check_input)(job_run *run);
     named_file (*file)(const job_run *run); /* that it is going to read beside the operand */
-    void (*warn)(const job_run *run);       /* of what is odd about them; not asked to where it shall be quiet */
+    named_file (*second_file)(const job_run *run);
+    void (*warn)(const job_run *run); /* of what is odd about them; not asked to where it shall be quiet */
 
     ley_status (*read)(job_run *run, ley_error *error);  /* the operand, and what the method reads */
     ley_status (*place)(job_run *run, ley_error *error); /* checks it, and makes what is to be filled */

@@ -40,7 +40,9 @@ void put_devices(FILE *to, const ley_report *report)
             continue;
         put_name(to, "device: ", device->device->name);
         put_name(to, ", driver ", device->device->driver);
-        fprintf(to, ", variant %s, root %s", device->variant, device->root);
+        fprintf(to, ", variant %s", device->variant);
+        if (device->root != NULL)
+            fprintf(to, ", root %s", device->root);
         if (device->exp != NULL)
             fprintf(to, ", exp %s", device->exp);
         fputc('\n', to);

@@ -286,7 +286,7 @@ static int check_input(job_run *run)
 static ley_status take_grid_of(const char *path, ley_grid *grid, ley_error *error)
 {
     ley_map *like = NULL;
-    const ley_status status = ley_map_read(path, &like, error);
+    const ley_status status = ley_map_read_value(path, "1", &like, error);
     if (status != LEY_OK)
         return status;
     *grid = *ley_map_grid(like);
@@ -409,33 +409,10 @@ static ley_status look_for_charges(map_run *map, ley_error *error)
     return LEY_OK;
 }
 
-/* The points of a list, or the atoms of a molecule, which the caller keeps as long as the points'
- * residues are wanted. */
-static ley_status make_points(map_run *map, ley_atoms **molecule, ley_error *error)
-{
-    const char *path = values_of(&map->run)->points;
-    int64_t n;
-    double *point_A;
-    ley_status status = LEY_OK;
-    if (is_atoms_name(path)) {
-        status = ley_atoms_read(path, molecule, error);
-        return status != LEY_OK
-                   ? status
-                   : ley_points_create((int64_t)ley_atoms_count(*molecule), ley_atoms_positions_A(*molecule),
-                                       &map->problem.target.points, error);
-    }
-    status = ley_points_read(path, &n, &point_A, error);
-    if (status != LEY_OK)
-        return status;
-    status = ley_points_create(n, point_A, &map->problem.target.points, error);
-    free(point_A);
-    return status;
-}
-
 static ley_status read_points(map_run *map, ley_error *error)
 {
     ley_atoms *molecule = NULL;
-    ley_status status = make_points(map, &molecule, error);
+    ley_status status = points_read(values_of(&map->run)->points, &molecule, &map->problem.target.points, error);
     if (status == LEY_OK && values_of(&map->run)->field)
         status = ley_points_add_field(map->problem.target.points, error);
     if (status == LEY_OK)

@@ -1,7 +1,9 @@
 #include "molecule.h"
 #include "console.h"
+#include "file.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -67,4 +69,23 @@ void molecule_warn(const char *path, const ley_atoms *atoms)
     warn_of_density(path, atoms);
     if (ley_atoms_charge_remark(atoms, text, sizeof text))
         warn("%s: %s", base_name(path), text);
+}
+
+ley_status points_read(const char *path, ley_atoms **molecule, ley_points **points, ley_error *error)
+{
+    int64_t n;
+    double *point_A;
+    *molecule = NULL;
+    if (is_atoms_name(path)) {
+        const ley_status status = ley_atoms_read(path, molecule, error);
+        return status != LEY_OK ? status
+                                : ley_points_create((int64_t)ley_atoms_count(*molecule),
+                                                    ley_atoms_positions_A(*molecule), points, error);
+    }
+    ley_status status = ley_points_read(path, &n, &point_A, error);
+    if (status != LEY_OK)
+        return status;
+    status = ley_points_create(n, point_A, points, error);
+    free(point_A);
+    return status;
 }

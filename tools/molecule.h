@@ -25,4 +25,7 @@ bool molecule_looks_like_nm(const ley_atoms *atoms);
 /* Warns of coordinates in nm, and of a molecule without any charge. */
 void molecule_warn(const char *path, const ley_atoms *atoms);
 
+/* The points of a list, or the atoms of a molecule, which is the caller's; NULL: it is a list. */
+ley_status points_read(const char *path, ley_atoms **molecule, ley_points **points, ley_error *error);
+
 #endif

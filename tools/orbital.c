@@ -1,4 +1,4 @@
-/* leyden orbital: molecular orbitals on a grid. */
+/* leyden orbital: molecular orbitals on a grid or at points. */
 #include "registry.h"
 #include "wavefunction_maps.h"
 
@@ -23,7 +23,7 @@ static const option_row orbital_rows[] = {
 
 const subcommand orbital_command = {
     .name = "orbital",
-    .summary = "Compute molecular orbitals on a grid.",
+    .summary = "Compute molecular orbitals on a grid or at points.",
     .examples = {"leyden orbital c60.npz --orbital homo -o homo.cube",
                  "leyden orbital c60.npz --orbital homo,lumo,12-20 -o 'orbital_{}.cube'"},
     .operand = "WAVEFUNCTION",

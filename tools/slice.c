@@ -14,6 +14,7 @@
 #include <string.h>
 
 typedef struct slice_values {
+    const char *value; /* of the map */
     const char *output, *title, *json, *atoms, *difference;
     int plane;
     int64_t index, size, dpi;
@@ -108,6 +109,7 @@ static const option_row slice_options[] = {
                 .low = 0,
                 .high = 1e9,
                 .help = "draw the atoms up to this distance from the plane, in Angstrom"},
+    OPTION_ROW_OF_MAP_VALUE(slice_values),
     {.name = "contours",
      .kind = OPTION_FLAG,
      .offset = offsetof(slice_values, contours),
@@ -407,13 +409,13 @@ static int draw_slice(const parsed_arguments *arguments, const subject *drawn)
 static ley_status read_subject(const parsed_arguments *arguments, subject *drawn, ley_error *error)
 {
     const slice_values *values = arguments->values;
-    ley_status status = map_read(arguments->operand, false, &drawn->map, error);
+    ley_status status = map_read(arguments->operand, values->value, false, &drawn->map, error);
     if (status == LEY_OK && values->difference != NULL) {
         ley_compare_options options;
         ley_compare_options_default(&options);
         options.name_a = arguments->operand;
         options.name_b = values->difference;
-        status = map_read(values->difference, false, &drawn->other, error);
+        status = map_read(values->difference, NULL, false, &drawn->other, error);
         if (status == LEY_OK)
             status = ley_map_check_alike(drawn->map, drawn->other, &options, error);
         if (drawn->other != NULL)

@@ -19,6 +19,7 @@
 #include <string.h>
 
 typedef struct surface_values {
+    const char *value; /* of the map */
     const char *output, *map, *title, *device, *json, *orbital;
     option_reals levels, limits, angles;
     ley_surface_options surface;
@@ -30,6 +31,7 @@ typedef struct surface_values {
 enum {
     OUTPUT,
     MAP,
+    VALUE,
     ORBITAL,
     DENSITY,
     SPIN,
@@ -83,6 +85,7 @@ static const option_row surface_rows[] = {
              .value = "MAP",
              .unset = "the potential",
              .help = "colour the molecule, or the density, by this map; without them, the map whose --level is drawn"},
+    [VALUE] = OPTION_ROW_OF_MAP_VALUE(surface_values),
     [ORBITAL] = {.name = "orbital",
                  .kind = OPTION_TEXT,
                  .offset = offsetof(surface_values, orbital),
@@ -276,31 +279,47 @@ static int check_files(const parsed_arguments *arguments)
     return code;
 }
 
-/* ---- The potential --------------------------------------------------------------------------- */
+/* ---- Jobs ------------------------------------------------------------------------------------ */
 
-static ley_status run_job(const parsed_arguments *arguments, const ley_atoms *atoms, ley_points *points,
-                          ley_error *error)
+/* The values of a wavefunction, or the potential of atoms at points. */
+typedef struct surface_job {
+    const surface_values *values;
+    const ley_wavefunction *wavefunction;
+    const ley_wavefunction_request *request;
+    const ley_atoms *atoms;
+    ley_points *points;
+} surface_job;
+
+static ley_status create_job(const surface_job *s, ley_engine *engine, ley_job **job, ley_error *error)
 {
-    const surface_values *values = arguments->values;
-    const ley_target target = {.points = points};
     ley_request request;
     ley_run_options options;
+    ley_run_options_default(&options);
+    options.by_host = device_is_host(s->values->device);
+    if (s->wavefunction != NULL)
+        return ley_job_create_wavefunction(engine, s->wavefunction, s->request, NULL, &options, job, error);
+    ley_request_default(&request);
+    request.tolerance = potential_tolerance;
+    request.potential.dielectric = s->values->medium.dielectric;
+    return ley_job_create_chosen(engine, s->atoms, (ley_target){.points = s->points}, &request, &options, job, error);
+}
+
+/* By the host where it is sooner, or asked for, or where there is no device; else by devices. */
+static ley_status run_job(const surface_job *s, ley_error *error)
+{
+    const bool is_for_host = device_is_host(s->values->device), may_be_by_host = s->values->device == NULL;
     ley_engine *engine = NULL;
     ley_job *job = NULL;
-    ley_request_default(&request);
-    ley_run_options_default(&options);
-    request.tolerance = potential_tolerance;
-    request.potential.dielectric = values->medium.dielectric;
-    options.by_host = device_is_host(values->device);
-    ley_status status = LEY_ERROR_NO_DEVICE;
-    if (values->device == NULL || options.by_host)
-        status = ley_job_create_chosen(NULL, atoms, target, &request, &options, &job, error);
-    if (status == LEY_ERROR_NO_DEVICE && !options.by_host) {
-        if (error != NULL)
-            ley_error_clear(error);
-        status = ley_engine_create(values->device, &engine, error);
+    ley_status status = may_be_by_host || is_for_host ? create_job(s, NULL, &job, error) : LEY_ERROR_NO_DEVICE;
+    if (status == LEY_ERROR_NO_DEVICE && !is_for_host) {
+        ley_error_clear(error);
+        status = ley_engine_create(s->values->device, &engine, error);
         if (status == LEY_OK)
-            status = ley_job_create_chosen(engine, atoms, target, &request, &options, &job, error);
+            status = create_job(s, engine, &job, error);
+        else if (may_be_by_host && create_job(s, NULL, &job, NULL) == LEY_OK) {
+            ley_error_clear(error);
+            status = LEY_OK;
+        }
     }
     if (status == LEY_OK)
         status = ley_job_run(job, error);
@@ -308,6 +327,8 @@ static ley_status run_job(const parsed_arguments *arguments, const ley_atoms *at
     ley_engine_destroy(engine);
     return status;
 }
+
+/* ---- The potential --------------------------------------------------------------------------- */
 
 /* The potential is computed at the vertices themselves: exact there, and sooner than a map. */
 static ley_status take_potential(const parsed_arguments *arguments, const ley_atoms *atoms, ley_surface *surface,
@@ -317,7 +338,7 @@ static ley_status take_potential(const parsed_arguments *arguments, const ley_at
     const int64_t n = ley_surface_vertex_count(surface);
     ley_status status = ley_points_create(n, ley_surface_vertices_A(surface), &points, error);
     if (status == LEY_OK)
-        status = run_job(arguments, atoms, points, error);
+        status = run_job(&(surface_job){.values = arguments->values, .atoms = atoms, .points = points}, error);
     for (int64_t i = 0; i < n && status == LEY_OK; i++)
         ley_surface_values(surface)[i] = (float)ley_points_read_values(points)[i];
     if (status == LEY_OK)
@@ -385,7 +406,7 @@ static ley_status of_molecule(const parsed_arguments *arguments, ley_surface **s
     ley_map *map = NULL;
     ley_status status = molecule_read(arguments->operand, arguments, &atoms, error);
     if (status == LEY_OK && values->map != NULL)
-        status = map_read(values->map, values->quiet, &map, error);
+        status = map_read(values->map, values->value, values->quiet, &map, error);
     if (status == LEY_OK)
         status = check_radii(arguments, atoms, error);
     if (status == LEY_OK && map == NULL && !values->quiet)
@@ -406,7 +427,7 @@ static ley_status of_map(const parsed_arguments *arguments, ley_surface **surfac
 {
     const surface_values *values = arguments->values;
     ley_map *map = NULL;
-    ley_status status = map_read(values->map, values->quiet, &map, error);
+    ley_status status = map_read(values->map, values->value, values->quiet, &map, error);
     if (status == LEY_OK)
         status = ley_surface_create_levels(map, values->levels.n, values->levels.value, NULL, surface, error);
     ley_map_destroy(map);
@@ -414,23 +435,6 @@ static ley_status of_map(const parsed_arguments *arguments, ley_surface **surfac
 }
 
 /* ---- Of a wavefunction ----------------------------------------------------------------------- */
-
-static ley_status run_wavefunction(const surface_values *values, const ley_wavefunction *w,
-                                   const ley_wavefunction_request *request, ley_error *error)
-{
-    ley_run_options options;
-    ley_engine *engine = NULL;
-    ley_job *job = NULL;
-    ley_run_options_default(&options);
-    ley_status status = ley_engine_create(values->device, &engine, error);
-    if (status == LEY_OK)
-        status = ley_job_create_wavefunction(engine, w, request, NULL, &options, &job, error);
-    if (status == LEY_OK)
-        status = ley_job_run(job, error);
-    ley_job_destroy(job);
-    ley_engine_destroy(engine);
-    return status;
-}
 
 /* The wavefunction's potential, or its spin density, is computed at the vertices. */
 static ley_status take_exact(const surface_values *values, const ley_wavefunction *w, ley_surface *surface,
@@ -442,7 +446,7 @@ static ley_status take_exact(const surface_values *values, const ley_wavefunctio
                                               .points = n,
                                               .point_A = ley_surface_vertices_A(surface),
                                               .values = found};
-    const ley_status status = run_wavefunction(values, w, &request, error);
+    const ley_status status = run_job(&(surface_job){.values = values, .wavefunction = w, .request = &request}, error);
     for (int64_t i = 0; i < n && status == LEY_OK; i++)
         ley_surface_values(surface)[i] = (float)found[i];
     if (status == LEY_OK)
@@ -473,7 +477,7 @@ static ley_status compute_map(const parsed_arguments *arguments, const ley_wavef
     if (status == LEY_OK)
         status = ley_map_create(&grid, map, error);
     if (status == LEY_OK)
-        status = run_wavefunction(values, w, &request, error);
+        status = run_job(&(surface_job){.values = values, .wavefunction = w, .request = &request}, error);
     free(orbitals);
     return status;
 }
@@ -513,7 +517,7 @@ static ley_status of_wavefunction(const parsed_arguments *arguments, ley_surface
     ley_map *map = NULL, *colours = NULL;
     ley_status status = wavefunction_read(arguments->operand, "", &w, error);
     if (status == LEY_OK && values->map != NULL)
-        status = map_read(values->map, values->quiet, &colours, error);
+        status = map_read(values->map, values->value, values->quiet, &colours, error);
     if (status == LEY_OK)
         status = compute_map(arguments, w, &map, error);
     if (status == LEY_OK)

@@ -2,6 +2,7 @@
 #include "console.h"
 #include "interrupt.h"
 #include "method_list.h"
+#include "molecule.h"
 #include "registry.h"
 #include "standard_stream.h"
 
@@ -41,47 +42,32 @@ ley_status wavefunction_create(const void *context, ley_engine *engine, const le
 
 /* ---- Before the work ------------------------------------------------------------------------- */
 
-static int check_points(const job_run *run)
+static named_file points_file(const job_run *run)
 {
-    static const char *const of_maps[] = {"spacing", "dims", "glen", "gcent", "origin", "padding", "like", "slab"};
-    for (size_t i = 0; i < sizeof of_maps / sizeof *of_maps; i++)
-        if (option_named_given(run->arguments, of_maps[i]))
-            return fail_usage(run->arguments->command, "--points and --%s exclude each other", of_maps[i]);
-    if (!ends_with(run->output, ".csv") && !ends_with(run->output, ".npy"))
+    const wavefunction_values *values = run->arguments->values;
+    return (named_file){values->points, "points", NULL};
+}
+
+static named_file file_to_subtract(const job_run *run)
+{
+    const wavefunction_values *values = run->arguments->values;
+    return (named_file){values->less, "wavefunction", NULL};
+}
+
+static int check_output(const job_run *run)
+{
+    const wavefunction_values *values = run->arguments->values;
+    const bool is_table = ends_with(run->output, ".csv") || ends_with(run->output, ".npy");
+    if (values->points != NULL && !is_table)
         return fail_usage(run->arguments->command, "--output: '%s' must end in .csv or .npy, as --points is given",
                           run->output);
-    return 0;
-}
-
-/* No command has both. */
-static named_file other_file(const job_run *run)
-{
-    const wavefunction_values *values = run->arguments->values;
-    return values->points != NULL ? (named_file){values->points, "points", NULL}
-                                  : (named_file){values->less, "wavefunction", NULL};
-}
-
-static int check(job_run *run)
-{
-    static const char *const of_new_grids[] = {"spacing", "dims", "glen", "gcent", "origin", "padding"};
-    static const char *const of_own[][2] = {{"minus", "orbital"}, {"spin", "occupations"}};
-    enum { FIRST_WITH_DIMS = 2, LAST_WITH_DIMS = 4 };
-    const wavefunction_values *values = run->arguments->values;
+    if (values->points != NULL && strstr(run->output, "{}") != NULL)
+        return fail_usage(run->arguments->command,
+                          "--output: '%s' has a {} in it, and with --points all values are columns of one table",
+                          run->output);
     if (values->points != NULL)
-        return check_points(run);
-    for (size_t i = 0; values->like != NULL && i < sizeof of_new_grids / sizeof *of_new_grids; i++)
-        if (option_named_given(run->arguments, of_new_grids[i]))
-            return fail_usage(run->arguments->command, "--like and --%s exclude each other", of_new_grids[i]);
-    for (size_t i = FIRST_WITH_DIMS; i <= LAST_WITH_DIMS && !option_named_given(run->arguments, "dims"); i++)
-        if (option_named_given(run->arguments, of_new_grids[i]))
-            return fail_usage(run->arguments->command, "--%s needs --dims: how many points the grid has",
-                              of_new_grids[i]);
-    if (values->occupations.n > 0 && values->orbitals == NULL)
-        return fail_usage(run->arguments->command, "--occupations needs --orbital: whose occupations these are");
-    for (size_t i = 0; i < sizeof of_own / sizeof *of_own; i++)
-        if (option_named_given(run->arguments, of_own[i][0]) && option_named_given(run->arguments, of_own[i][1]))
-            return fail_usage(run->arguments->command, "--%s and --%s exclude each other", of_own[i][0], of_own[i][1]);
-    if (values->is_potential && ends_with(run->output, ".csv"))
+        return 0;
+    if (ends_with(run->output, ".csv"))
         return fail_usage(run->arguments->command,
                           "--output: '%s' is a table, which needs --points FILE: where to compute", run->output);
     if (output_takes_stdout(run->output) || !is_map_name(run->output))
@@ -90,6 +76,27 @@ static int check(job_run *run)
         return fail_usage(run->arguments->command, "--together: '%s' must end in .cube, which holds several values",
                           run->output);
     return 0;
+}
+
+static int check(job_run *run)
+{
+    static const char *const excluded[][2] = {
+        {"like", "spacing"},  {"like", "dims"},       {"like", "glen"},      {"like", "gcent"},  {"like", "origin"},
+        {"like", "padding"},  {"points", "like"},     {"points", "spacing"}, {"points", "dims"}, {"points", "glen"},
+        {"points", "gcent"},  {"points", "origin"},   {"points", "padding"}, {"points", "slab"}, {"points", "together"},
+        {"minus", "orbital"}, {"spin", "occupations"}};
+    static const char *const of_dims[] = {"glen", "gcent", "origin"};
+    const wavefunction_values *values = run->arguments->values;
+    for (size_t i = 0; i < sizeof excluded / sizeof *excluded; i++)
+        if (option_named_given(run->arguments, excluded[i][0]) && option_named_given(run->arguments, excluded[i][1]))
+            return fail_usage(run->arguments->command, "--%s and --%s exclude each other", excluded[i][0],
+                              excluded[i][1]);
+    for (size_t i = 0; i < sizeof of_dims / sizeof *of_dims && !option_named_given(run->arguments, "dims"); i++)
+        if (option_named_given(run->arguments, of_dims[i]))
+            return fail_usage(run->arguments->command, "--%s needs --dims: how many points the grid has", of_dims[i]);
+    if (values->occupations.n > 0 && values->orbitals == NULL)
+        return fail_usage(run->arguments->command, "--occupations needs --orbital: whose occupations these are");
+    return check_output(run);
 }
 
 /* What the options ask for, of these orbitals. */
@@ -198,17 +205,12 @@ static ley_status read_input(job_run *run, ley_error *error)
 static ley_status place_points(wavefunction_job *job, ley_error *error)
 {
     wavefunction_problem *p = &job->problem;
-    int64_t n;
-    double *point_A;
-    ley_status status = ley_points_read(p->values->points, &n, &point_A, error);
+    ley_atoms *molecule;
+    const ley_status status = points_read(p->values->points, &molecule, &p->points, error);
+    ley_atoms_destroy(molecule);
     if (status != LEY_OK)
         return status;
-    status = ley_points_create(n, point_A, &p->points, error);
-    free(point_A);
-    if (status == LEY_OK && p->values->field)
-        status = ley_points_add_field(p->points, error);
-    if (status != LEY_OK)
-        return status;
+    const int64_t n = ley_points_count(p->points);
     p->request.points = n;
     p->request.point_A = ley_points_positions_A(p->points);
     p->request.values = allocate((size_t)n * job->count, sizeof *p->request.values);
@@ -223,7 +225,7 @@ static ley_status choose_grid(const wavefunction_job *job, ley_grid *grid, ley_e
     if (values->like == NULL)
         return ley_grid_choose(&options, ley_wavefunction_atoms(job->problem.wavefunction), NULL, NULL, grid, error);
     ley_map *like = NULL;
-    const ley_status status = ley_map_read(values->like, &like, error);
+    const ley_status status = ley_map_read_value(values->like, "1", &like, error);
     if (status == LEY_OK)
         *grid = *ley_map_grid(like);
     ley_map_destroy(like);
@@ -285,7 +287,10 @@ static ley_status place(job_run *run, ley_error *error)
     if (status != LEY_OK)
         return status;
     p->maps = allocate(job->count + 1, sizeof *p->maps);
-    status = ley_maps_create(&job->grid, job->count, p->maps, error);
+    if (!run->is_dry)
+        status = ley_maps_create(&job->grid, job->count, p->maps, error);
+    for (size_t i = 0; i < job->count && run->is_dry && status == LEY_OK; i++)
+        status = ley_map_outline(&job->grid, &p->maps[i], error);
     p->request.maps = p->maps;
     name_files(job);
     return status;
@@ -293,16 +298,17 @@ static ley_status place(job_run *run, ley_error *error)
 
 /* ---- The files ------------------------------------------------------------------------------- */
 
-/* Of potentials, which may be in several. */
+/* Of potentials, which may be in several; maps of others have theirs in their titles. */
 static void put_units_of(FILE *to, const ley_wavefunction_request *r)
 {
     const char *units = r->units != NULL ? r->units : "hartree/e";
-    if (r->kind != LEY_POTENTIAL)
+    if (r->kind != LEY_POTENTIAL && r->maps != NULL)
         return;
-    fprintf(to, "units: %s", units);
+    fprintf(to, "units: %s", r->kind == LEY_POTENTIAL ? units : r->kind == LEY_ORBITALS ? "bohr^-3/2" : "bohr^-3");
     if (r->field)
         fprintf(to, ", of the field %s", r->units != NULL ? text_of("%s/A", units).s : "hartree/(e bohr)");
-    fprintf(to, "\n");
+    fprintf(to, "%s%s\n", r->gradient ? ", of derivatives bohr^-4" : "",
+            r->laplacian ? ", of the Laplacian bohr^-5" : "");
 }
 
 static char *comment_of(const wavefunction_job *job)
@@ -323,18 +329,33 @@ static char *comment_of(const wavefunction_job *job)
     return comment_end(&comment);
 }
 
+/* "orbital_21", "density", "density_dx", "spin_density". */
+static short_text column_of(const wavefunction_job *job, size_t i)
+{
+    const ley_wavefunction_kind wanted = job->problem.request.kind;
+    const short_text label = label_of(job, i);
+    return text_of("%s%s%s",
+                   wanted == LEY_ORBITALS  ? "orbital"
+                   : wanted == LEY_DENSITY ? "density"
+                                           : "spin_density",
+                   label.s[0] != '\0' ? "_" : "", label.s);
+}
+
 static ley_status write_points(const wavefunction_job *job, const char *comment, ley_error *error)
 {
-    const ley_wavefunction_request *r = &job->problem.request;
-    ley_points *points = job->problem.points;
-    memcpy(ley_points_values(points), r->values, (size_t)r->points * sizeof *r->values);
-    for (int64_t i = 0; i < r->points && r->field; i++)
-        for (int axis = 0; axis < 3; axis++)
-            ley_points_field(points)[3 * i + axis] = r->values[(1 + axis) * r->points + i];
-    ley_points_set_units(points, r->units != NULL ? r->units : "hartree/e");
-    return ends_with(job->run.output, ".npy")
-               ? ley_points_write_npy(points, job->run.output, interrupt_flag(), error)
-               : ley_points_write_csv(points, job->run.output, comment, interrupt_flag(), error);
+    const bool is_potential = job->problem.request.kind == LEY_POTENTIAL; /* whose columns have their usual names */
+    short_text *text = allocate(job->count, sizeof *text);
+    const char **names = allocate(job->count, sizeof *names);
+    for (size_t i = 0; i < job->count; i++) {
+        text[i] = column_of(job, i);
+        names[i] = text[i].s;
+    }
+    const ley_status status =
+        ley_points_write_columns(job->problem.points, job->count, is_potential ? NULL : names,
+                                 job->problem.request.values, job->run.output, comment, interrupt_flag(), error);
+    free(text);
+    free(names);
+    return status;
 }
 
 static ley_status write_file(job_run *run, ley_error *error)
@@ -461,7 +482,8 @@ static void put_json(const job_run *run, json_t *report)
 static const job_kind kind = {.operand = "wavefunction",
                               .product = "map",
                               .check = check,
-                              .file = other_file,
+                              .file = points_file,
+                              .second_file = file_to_subtract,
                               .read = read_input,
                               .place = place,
                               .write = write_file,
@@ -478,6 +500,7 @@ int wavefunction_run(const parsed_arguments *arguments)
                                     .arguments = arguments,
                                     .method = method_row_at(arguments->command, 0),
                                     .output = values->output,
+                                    .is_dry = values->dry_run,
                                     .problem = &job.problem},
                             .problem = {.values = values}};
     return job_frame_run(&job.run);

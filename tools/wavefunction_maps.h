@@ -10,9 +10,10 @@ typedef struct wavefunction_values {
     option_reals occupations;
     ley_grid_options grid;
     ley_wavefunction_options sum;
-    bool together, is_spin, gradient, laplacian, reduced_gradient, any_norm;
+    const char *points; /* a file of places, instead of a grid */
+    bool together, is_spin, gradient, laplacian, reduced_gradient, any_norm, dry_run;
     bool is_potential, field; /* of leyden esp, as what follows */
-    const char *points, *units;
+    const char *units;
     double temperature_K;
 } wavefunction_values;
 
@@ -44,6 +45,22 @@ typedef struct wavefunction_problem {
          .value = "MAP", \
          .unset = "a new grid", \
          .help = "use the grid of this map, in any readable format"}, \
+        {.name = "points", \
+         .kind = OPTION_TEXT, \
+         .is_input = true, \
+         .offset = offsetof(wavefunction_values, points), \
+         .value = "FILE", \
+         .unset = "those of the grid", \
+         .help = "compute at the points of FILE, with x y z in A on each line, instead of on a grid", \
+         .more = "- is standard input; FILE may also be a table with columns x, y and z, a NumPy array, or a " \
+                 "molecule, whose atoms these " \
+                 "are; the output " \
+                 "is a table, .csv or .npy, with a column for each value"}, \
+        {.name = "dry-run", \
+         .kind = OPTION_FLAG, \
+         .offset = offsetof(wavefunction_values, dry_run), \
+         .help = "compute nothing; report the memory and time needed, and the plan", \
+         .more = "devices are measured and kernels built as for a run"}, \
         {.name = "any-norm", \
          .kind = OPTION_FLAG, \
          .is_expert = true, \

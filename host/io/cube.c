@@ -252,8 +252,11 @@ typedef struct cube_reader {
     const char *path;
     ley_text *text;
     ley_grid grid;
-    int64_t atoms;     /* how many stand in the file */
-    bool has_orbitals; /* a line behind the atoms says which ones */
+    int64_t atoms;         /* how many stand in the file */
+    bool has_orbitals;     /* a line behind the atoms says which ones */
+    const char *wanted;    /* which of several values: a number from 1, or an orbital's name; NULL: the only one */
+    int64_t count, chosen; /* of values at each point, and the one that is read, from 0; -1: none yet */
+    int64_t ahead;         /* of these, in front of the next one that is read */
     bool is_angstrom;
     map_origin origin;
     double per_hartree; /* of what the file's values become; 1: they stay as they are */
@@ -362,6 +365,28 @@ static double length_A(const cube_reader *r, double number)
     return found + 0.0; /* never -0 */
 }
 
+/* `names`: what is known of the values, for the message. */
+static ley_status choose_value(cube_reader *r, const char *names, ley_error *error)
+{
+    char quote[LEY_TEXT_QUOTE];
+    int64_t number = 0;
+    if (r->chosen < 0 && r->wanted == NULL && r->count == 1)
+        r->chosen = 0;
+    if (r->chosen < 0 && r->wanted != NULL &&
+        ley_parse_int64(r->wanted, strlen(r->wanted), &number) == LEY_NUMBER_FINE && number >= 1 && number <= r->count)
+        r->chosen = number - 1;
+    r->ahead = r->chosen;
+    if (r->chosen >= 0)
+        return LEY_OK;
+    if (r->wanted != NULL)
+        return ley_text_fail(r->text, error, "there is no value %s, but %lld at each point%s",
+                             ley_quote(r->wanted, strlen(r->wanted), quote), (long long)r->count, names);
+    return ley_text_fail(r->text, error,
+                         "%lld values at each point%s: which one is to be read, say by the option 'value' of leyden "
+                         "slice, surface or convert, or of Map.read() in Python, as value 1",
+                         (long long)r->count, names);
+}
+
 /* Of atoms in front of an orbital the number is negative. */
 static ley_status read_first_point(cube_reader *r, double origin[3], ley_error *error)
 {
@@ -374,13 +399,14 @@ static ley_status read_first_point(cube_reader *r, double origin[3], ley_error *
         status = take_count(r, "values at each point", numbers[4], &values, error);
     if (status != LEY_OK)
         return status;
-    if (values != 1)
-        return ley_text_fail(r->text, error, "%lld values at each point; only files of one can be read",
-                             (long long)values);
     r->has_orbitals = r->atoms < 0;
+    if (values < 1 || (values > 1 && r->has_orbitals))
+        return ley_text_fail(r->text, error, "%lld values at each point%s", (long long)values,
+                             r->has_orbitals ? " of orbitals: such files cannot be read" : "");
+    r->count = values;
     r->atoms = llabs(r->atoms);
     memcpy(origin, numbers + 1, 3 * sizeof *origin);
-    return LEY_OK;
+    return r->has_orbitals ? LEY_OK : choose_value(r, "", error);
 }
 
 /* Counts are negative where lengths are in Angstrom. */
@@ -472,29 +498,42 @@ static ley_status next_value(void *context, const char **word, size_t *length, l
     return LEY_OK;
 }
 
-/* How many orbitals, and which: of one there is a value at each point. */
-static ley_status read_orbitals(cube_reader *r, ley_error *error)
+static ley_status read_whole_number(cube_reader *r, int64_t *number, ley_error *error)
 {
     static const char what[] = "orbitals";
-    int64_t number = 0;
-    for (int i = 0; i < 2; i++) {
-        const char *word;
-        size_t length;
-        const ley_status status = next_value(r, &word, &length, error);
+    const char *word;
+    size_t length;
+    const ley_status status = next_value(r, &word, &length, error);
+    if (status != LEY_OK)
+        return status;
+    if (word == NULL)
+        return ley_text_fail(r->text, error, "the file ends where %s should be", what);
+    const ley_number kind = ley_parse_int64(word, length, number);
+    return kind == LEY_NUMBER_FINE ? LEY_OK : fail_number(r, what, word, length, ley_number_complaint(kind), error);
+}
+
+/* How many orbitals, and which: of each there is a value at each point, "orbital_21". */
+static ley_status read_orbitals(cube_reader *r, ley_error *error)
+{
+    enum { TOLD = 8 };
+    char names[32 * (TOLD + 1)] = "", name[32];
+    size_t used = 0;
+    ley_status status = read_whole_number(r, &r->count, error);
+    if (status == LEY_OK && r->count < 1)
+        return ley_text_fail(r->text, error, "values of %lld orbitals", (long long)r->count);
+    for (int64_t i = 0; i < r->count && status == LEY_OK; i++) {
+        int64_t orbital;
+        status = read_whole_number(r, &orbital, error);
         if (status != LEY_OK)
             return status;
-        if (word == NULL)
-            return ley_text_fail(r->text, error, "the file ends where %s should be", what);
-        const ley_number kind = ley_parse_int64(word, length, &number);
-        if (kind != LEY_NUMBER_FINE)
-            return fail_number(r, what, word, length, ley_number_complaint(kind), error);
-        if (i == 0 && number != 1)
-            return ley_text_fail(r->text, error,
-                                 "values of %lld orbitals; only those of one can be read: 'leyden orbital' "
-                                 "makes a file of each unless they are to be together",
-                                 (long long)number);
+        snprintf(name, sizeof name, "orbital_%lld", (long long)orbital);
+        if (r->chosen < 0 && r->wanted != NULL && strcmp(r->wanted, name) == 0)
+            r->chosen = i;
+        if (i <= TOLD)
+            used += (size_t)snprintf(names + used, sizeof names - used, "%s%s", i == 0 ? ", " : " ",
+                                     i < TOLD ? name : "...");
     }
-    return LEY_OK;
+    return status == LEY_OK ? choose_value(r, names, error) : status;
 }
 
 static ley_status read_atoms(cube_reader *r, ley_error *error)
@@ -506,11 +545,31 @@ static ley_status read_atoms(cube_reader *r, ley_error *error)
     return status == LEY_OK && r->has_orbitals ? read_orbitals(r, error) : status;
 }
 
+/* Of several values that of each point which is read. */
+static ley_status next_chosen(void *context, const char **word, size_t *length, ley_error *error)
+{
+    cube_reader *r = context;
+    ley_status status = LEY_OK;
+    *word = "";
+    for (; r->ahead > 0 && *word != NULL && status == LEY_OK; r->ahead--)
+        status = next_value(r, word, length, error);
+    if (*word != NULL && status == LEY_OK)
+        status = next_value(r, word, length, error);
+    r->ahead = r->count - 1;
+    return status;
+}
+
 static ley_status read_end(cube_reader *r, ley_error *error)
 {
-    const char *word;
+    const char *word = "";
     size_t length;
-    const ley_status status = next_value(r, &word, &length, error);
+    ley_status status = LEY_OK;
+    for (r->ahead = r->count - 1 - r->chosen; r->ahead > 0 && word != NULL && status == LEY_OK; r->ahead--)
+        status = next_value(r, &word, &length, error);
+    if (status == LEY_OK && word == NULL)
+        return ley_text_fail(r->text, error, "the file ends within the values of the last point");
+    if (status == LEY_OK)
+        status = next_value(r, &word, &length, error);
     return status == LEY_OK && word != NULL
                ? fail_number(r, "behind the last value", word, length, "does not belong there", error)
                : status;
@@ -551,8 +610,13 @@ bool cube_is(const unsigned char *bytes, size_t size)
 
 ley_status cube_read(ley_stream *stream, ley_map **map, ley_error *error)
 {
+    return cube_read_value(stream, NULL, map, error);
+}
+
+ley_status cube_read_value(ley_stream *stream, const char *value, ley_map **map, ley_error *error)
+{
     const char *path = ley_stream_path(stream);
-    cube_reader r = {.path = path, .per_hartree = 1};
+    cube_reader r = {.path = path, .per_hartree = 1, .wanted = value, .chosen = -1};
     float *values = NULL;
     ley_status status = ley_text_open_stream(stream, &r.text, error);
     if (status != LEY_OK)
@@ -562,7 +626,8 @@ ley_status cube_read(ley_stream *stream, ley_map **map, ley_error *error)
         status = read_grid(&r, error);
     if (status == LEY_OK)
         status = read_atoms(&r, error);
-    const text_values from = {.text = r.text, .path = path, .context = &r, .next = next_value, .factor = r.per_hartree};
+    const text_values from = {
+        .text = r.text, .path = path, .context = &r, .next = next_chosen, .factor = r.per_hartree};
     if (status == LEY_OK)
         status = text_array_read(&from, &r.grid, &values, error);
     if (status == LEY_OK)

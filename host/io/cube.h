@@ -6,8 +6,9 @@
 #include "io/stream.h"
 #include "leyden.h"
 
-/* Errors: as ley_map_read_dx(). */
+/* Errors: as ley_map_read_value(). */
 ley_status cube_read(ley_stream *stream, ley_map **map, ley_error *error);
+ley_status cube_read_value(ley_stream *stream, const char *value, ley_map **map, ley_error *error);
 
 /* Whether a file that begins like this is one; behind the bytes is a NUL. */
 bool cube_is(const unsigned char *bytes, size_t size);

@@ -50,7 +50,7 @@ static const map_format formats[] = {
      .is = dx_is, .read = dx_read, .write = dxbin_write},
     {.about = {.name = "Gaussian cube", .endings = ENDINGS(".cube", ".cub"), .keeps_facts = true,
                .misread_by = "cclib"},
-     .is = cube_is, .read = cube_read, .write = cube_write},
+     .is = cube_is, .read = cube_read, .read_value = cube_read_value, .write = cube_write},
 };
 /* clang-format on */
 
@@ -202,7 +202,21 @@ static ley_status fail_pipe(const char *path, ley_error *error)
     return ley_fail(error, LEY_ERROR_FILE, "%s: a map with a header beside it must be a regular file", path);
 }
 
-static ley_status read_stream(ley_stream *stream, const char *path, ley_map **map, ley_error *error)
+/* One of several values at each point. */
+static ley_status read_one(const map_format *format, ley_stream *stream, const char *value, ley_map **map,
+                           ley_error *error)
+{
+    if (value != NULL && format->read_value != NULL)
+        return format->read_value(stream, value, map, error);
+    if (value != NULL && strcmp(value, "1") != 0)
+        return ley_fail(error, LEY_ERROR_USAGE,
+                        "%s: there is no value '%.60s': files of this format have one at each "
+                        "point",
+                        ley_stream_path(stream), value);
+    return format->read(stream, map, error);
+}
+
+static ley_status read_stream(ley_stream *stream, const char *path, const char *value, ley_map **map, ley_error *error)
 {
     size_t size = 0;
     unsigned char *bytes = peek(stream, &size, error);
@@ -219,13 +233,18 @@ static ley_status read_stream(ley_stream *stream, const char *path, ley_map **ma
                        "%s: no map that can be read, by its first bytes: neither OpenDX, MRC, an array of NumPy's nor "
                        "a cube file, and the header of a raw map, %s.json, is not there",
                        path, path)
-            : (format != NULL ? format : formats)->read(stream, map, error);
+            : read_one(format != NULL ? format : formats, stream, value, map, error);
     if (status != LEY_OK && !is_sure && molecule_kind_explain(path, MAP_WANTED, error))
         status = LEY_ERROR_INPUT;
     return status;
 }
 
 ley_status ley_map_read(const char *path, ley_map **map, ley_error *error)
+{
+    return ley_map_read_value(path, NULL, map, error);
+}
+
+ley_status ley_map_read_value(const char *path, const char *value, ley_map **map, ley_error *error)
 {
     ley_stream *stream;
     const map_format *named = find_read(path);
@@ -234,7 +253,7 @@ ley_status ley_map_read(const char *path, ley_map **map, ley_error *error)
     ley_status status = ley_stream_open(path, &stream, error);
     if (status != LEY_OK)
         return status;
-    status = read_stream(stream, path, map, error);
+    status = read_stream(stream, path, value, map, error);
     ley_stream_close(stream);
     return status;
 }

@@ -13,6 +13,8 @@ typedef struct map_format {
      * tell. */
     bool (*is)(const unsigned char *bytes, size_t size);
     ley_status (*read)(ley_stream *stream, ley_map **map, ley_error *error);
+    ley_status (*read_value)(ley_stream *stream, const char *value, ley_map **map,
+                             ley_error *error); /* of files that may have several at each point; NULL: none has */
     ley_status (*write)(const ley_map *map, const char *path, const char *comment, const char *facts,
                         const volatile bool *cancel, ley_error *error);
 

@@ -1,5 +1,6 @@
-/* Potentials at points as a table: as text with commas, or as an array of NumPy's. docs/formats.md
+/* Values at points as a table: as text with commas, or as an array of NumPy's. docs/formats.md
  * has the layouts. */
+#include "core/number.h"
 #include "error.h"
 #include "io/binary.h"
 #include "io/npy.h"
@@ -15,21 +16,30 @@
 
 /* Rows are made by all cores, block by block, and written in order. */
 enum {
-    BLOCK_ROWS = 2048,
-    MOST_COLUMNS = 7,
-    BLOCK_BYTES = BLOCK_ROWS * MOST_COLUMNS * (SIGNIFICANT_ROOM + 1) /* behind each number what separates it */
+    NUMBER_BYTES = SIGNIFICANT_ROOM + 1, /* behind each number what separates it */
+    BLOCK_NUMBERS = 1 << 14,
+    FIELD_COLUMNS = 4 /* potential and field */
 };
 
 typedef struct table_block {
     size_t used;
-    char bytes[BLOCK_BYTES];
+    char *bytes;
 } table_block;
 
+/* The value of point i is value[i stride]. */
+typedef struct table_column {
+    const char *name;
+    const double *value;
+    int64_t stride;
+} table_column;
+
 typedef struct table {
-    const ley_boundary *list;
-    const double *field;                                              /* [n][3], or NULL */
+    const ley_boundary *list; /* where the points are */
+    size_t columns;           /* behind x, y and z */
+    const table_column *column;
     char *(*put_row)(const struct table *table, int64_t i, char *at); /* returns its end */
-    table_block *block;                                               /* of each worker */
+    int64_t block_rows;
+    table_block *block; /* of each worker */
     ley_output output;
     ley_status status;
     ley_error *error;
@@ -43,35 +53,38 @@ static char *put_text(const table *t, int64_t i, char *at)
         at = significant_write_exact(point_A[axis], at);
         *at++ = ',';
     }
-    at = significant_write_value(t->list->value[i], at);
-    for (int axis = 0; axis < 3 && t->field != NULL; axis++) {
-        *at++ = ',';
-        at = significant_write_value(t->field[3 * i + axis], at);
+    for (size_t k = 0; k < t->columns; k++) {
+        at = significant_write_value(t->column[k].value[i * t->column[k].stride], at);
+        *at++ = k + 1 < t->columns ? ',' : '\n';
     }
-    *at++ = '\n';
     return at;
+}
+
+static char *put_number(double number, char *at)
+{
+    if (binary_is_other(false))
+        binary_swap(&number, 1, sizeof number);
+    memcpy(at, &number, sizeof number);
+    return at + sizeof number;
 }
 
 static char *put_numbers(const table *t, int64_t i, char *at)
 {
-    double row[MOST_COLUMNS];
-    const size_t columns = t->field != NULL ? MOST_COLUMNS : MOST_COLUMNS - 3;
-    ley_boundary_point_A(t->list, i, row);
-    row[3] = t->list->value[i];
-    if (t->field != NULL)
-        memcpy(row + 4, t->field + 3 * i, 3 * sizeof *row);
-    if (binary_is_other(false))
-        binary_swap(row, columns, sizeof *row);
-    memcpy(at, row, columns * sizeof *row);
-    return at + columns * sizeof *row;
+    double point_A[3];
+    ley_boundary_point_A(t->list, i, point_A);
+    for (int axis = 0; axis < 3; axis++)
+        at = put_number(point_A[axis], at);
+    for (size_t k = 0; k < t->columns; k++)
+        at = put_number(t->column[k].value[i * t->column[k].stride], at);
+    return at;
 }
 
 static void make_block(parallel_order *order, void *context, size_t number, size_t worker)
 {
     (void)order;
     const table *t = context;
-    const int64_t first = (int64_t)number * BLOCK_ROWS, rest = t->list->n - first,
-                  last = rest < BLOCK_ROWS ? t->list->n : first + BLOCK_ROWS;
+    const int64_t first = (int64_t)number * t->block_rows, rest = t->list->n - first,
+                  last = rest < t->block_rows ? t->list->n : first + t->block_rows;
     table_block *block = &t->block[worker];
     char *at = block->bytes;
     for (int64_t i = first; i < last; i++)
@@ -88,18 +101,36 @@ static bool put_block(void *context, size_t number, size_t worker)
     return t->status == LEY_OK;
 }
 
-/* `front`: what is in front of the rows. */
-static ley_status write_table(table *t, const char *path, const char *front, size_t front_bytes,
-                              const volatile bool *cancel, ley_error *error)
+static ley_status check_columns(const table *t, const char *path, ley_error *error)
 {
-    const size_t blocks = (size_t)(t->list->n - 1) / BLOCK_ROWS + 1, cores = (size_t)parallel_cores();
-    const size_t workers = cores < blocks ? cores : blocks;
+    char place[BOUNDARY_PLACE];
+    for (size_t k = 0; k < t->columns; k++)
+        for (int64_t i = 0; i < t->list->n; i++) {
+            const double value = t->column[k].value[i * t->column[k].stride];
+            if (!isfinite(value))
+                return ley_fail(error, LEY_ERROR_INPUT, "%s: %s is %s at %s", path, t->column[k].name,
+                                isnan(value) ? "not a number" : "infinite", boundary_place(t->list, i, place));
+        }
+    return LEY_OK;
+}
+
+/* `front`: what is in front of the rows. */
+static ley_status write_rows(table *t, const char *path, const char *front, size_t front_bytes,
+                             const volatile bool *cancel, ley_error *error)
+{
+    const size_t numbers = 3 + t->columns, rows = numbers < BLOCK_NUMBERS ? BLOCK_NUMBERS / numbers : 1,
+                 blocks = ((size_t)t->list->n - 1) / rows + 1, cores = (size_t)parallel_cores(),
+                 workers = cores < blocks ? cores : blocks, block_bytes = rows * numbers * NUMBER_BYTES;
+    table_block *block = calloc(workers, sizeof *block);
+    char *bytes = malloc(workers * block_bytes);
     t->error = error;
-    t->block = malloc(workers * sizeof *t->block);
-    if (t->block == NULL)
-        return ley_fail_memory(error, workers * sizeof *t->block, "writing a table");
-    t->status = ley_output_open(&t->output, path, false, cancel, error);
+    t->block = block;
+    t->block_rows = (int64_t)rows;
+    t->status = block != NULL && bytes != NULL ? ley_output_open(&t->output, path, false, cancel, error)
+                                               : ley_fail_memory(error, workers * block_bytes, "writing a table");
     if (t->status == LEY_OK) {
+        for (size_t i = 0; i < workers; i++)
+            block[i].bytes = bytes + i * block_bytes;
         t->status = ley_output_write(&t->output, front, front_bytes, error);
         if (t->status == LEY_OK)
             parallel_in_order(blocks, workers, make_block, put_block, t);
@@ -108,18 +139,21 @@ static ley_status write_table(table *t, const char *path, const char *front, siz
         else
             ley_output_abandon(&t->output);
     }
-    free(t->block);
+    free(block);
+    free(bytes);
     return t->status;
 }
 
 /* The lines of the comment, each behind "# ", and the names of the columns, from malloc. Control
  * characters become blanks. NULL: no memory. */
-static char *make_front(const char *comment, const char *columns)
+static char *make_front(const table *t, const char *comment)
 {
-    size_t room = strlen(columns) + 2;
+    size_t room = sizeof "# \nx,y,z\n";
     for (const char *c = comment; c != NULL && *c != '\0'; c++)
         room += *c == '\n' ? 3 : 1;
-    char *front = malloc(room + 2), *at = front;
+    for (size_t k = 0; k < t->columns; k++)
+        room += 1 + strlen(t->column[k].name);
+    char *front = malloc(room), *at = front;
     bool begins = true;
     for (const char *c = comment; front != NULL && c != NULL && *c != '\0'; c++) {
         if (begins) {
@@ -131,61 +165,91 @@ static char *make_front(const char *comment, const char *columns)
     }
     if (front == NULL)
         return NULL;
-    if (!begins)
-        *at++ = '\n';
-    strcpy(at, columns);
+    at = stpcpy(at, begins ? "x,y,z" : "\nx,y,z");
+    for (size_t k = 0; k < t->columns; k++)
+        at = stpcpy(stpcpy(at, ","), t->column[k].name);
+    strcpy(at, "\n");
     return front;
 }
 
-static ley_status write_csv(const ley_boundary *list, const double *field, const char *path, const char *comment,
-                            const volatile bool *cancel, ley_error *error)
+static ley_status write_csv(table *t, const char *path, const char *comment, const volatile bool *cancel,
+                            ley_error *error)
 {
-    table t = {.list = list, .field = field, .put_row = put_text};
-    ley_status status = boundary_check_values(list, path, error);
+    ley_status status = check_columns(t, path, error);
     if (status != LEY_OK)
         return status;
-    char *front = make_front(comment, field != NULL ? "x,y,z,phi,ex,ey,ez\n" : "x,y,z,phi\n");
+    char *front = make_front(t, comment);
     if (front == NULL)
         return ley_fail_memory(error, comment != NULL ? strlen(comment) : 0, "writing a table");
-    status = write_table(&t, path, front, strlen(front), cancel, error);
+    t->put_row = put_text;
+    status = write_rows(t, path, front, strlen(front), cancel, error);
     free(front);
     return status;
+}
+
+static ley_status write_npy(table *t, const char *path, const volatile bool *cancel, ley_error *error)
+{
+    char header[NPY_HEADER_BYTES], shape[NPY_HEADER_BYTES / 2];
+    const ley_status status = check_columns(t, path, error);
+    if (status != LEY_OK)
+        return status;
+    snprintf(shape, sizeof shape, "%lld, %zu", (long long)t->list->n, 3 + t->columns);
+    npy_header("<f8", shape, header);
+    t->put_row = put_numbers;
+    return write_rows(t, path, header, sizeof header, cancel, error);
+}
+
+/* Potentials, and the field where there is one. */
+static const char *const names_of_potentials[FIELD_COLUMNS] = {"phi", "ex", "ey", "ez"};
+
+static table table_of(const ley_boundary *list, const double *field, table_column column[FIELD_COLUMNS])
+{
+    const table t = {.list = list, .columns = field != NULL ? FIELD_COLUMNS : 1, .column = column};
+    column[0] = (table_column){names_of_potentials[0], list->value, 1};
+    for (size_t k = 1; k < t.columns; k++)
+        column[k] = (table_column){names_of_potentials[k], &field[k - 1], 3};
+    return t;
 }
 
 ley_status ley_boundary_write_csv(const ley_boundary *boundary, const char *path, const volatile bool *cancel,
                                   ley_error *error)
 {
-    return write_csv(boundary, NULL, path, NULL, cancel, error);
-}
-
-static ley_status check_field(const ley_points *points, const char *path, ley_error *error)
-{
-    for (int64_t i = 0; points->field != NULL && i < 3 * points->list->n; i++)
-        if (!isfinite(points->field[i]))
-            return ley_fail(error, LEY_ERROR_INPUT, "%s: the field along %c at point %lld is not finite", path,
-                            (int)('x' + i % 3), (long long)(i / 3 + 1));
-    return LEY_OK;
+    table_column column[FIELD_COLUMNS];
+    table t = table_of(boundary, NULL, column);
+    return write_csv(&t, path, NULL, cancel, error);
 }
 
 ley_status ley_points_write_csv(const ley_points *points, const char *path, const char *comment,
                                 const volatile bool *cancel, ley_error *error)
 {
-    const ley_status status = check_field(points, path, error);
-    return status == LEY_OK ? write_csv(points->list, points->field, path, comment, cancel, error) : status;
+    table_column column[FIELD_COLUMNS];
+    table t = table_of(points->list, points->field, column);
+    return write_csv(&t, path, comment, cancel, error);
 }
 
 ley_status ley_points_write_npy(const ley_points *points, const char *path, const volatile bool *cancel,
                                 ley_error *error)
 {
-    table t = {.list = points->list, .field = points->field, .put_row = put_numbers};
-    char header[NPY_HEADER_BYTES], shape[NPY_HEADER_BYTES / 2];
-    ley_status status = check_field(points, path, error);
-    if (status == LEY_OK)
-        status = boundary_check_values(points->list, path, error);
-    if (status != LEY_OK)
-        return status;
-    snprintf(shape, sizeof shape, "%lld, %d", (long long)points->list->n,
-             points->field != NULL ? MOST_COLUMNS : MOST_COLUMNS - 3);
-    npy_header("<f8", shape, header);
-    return write_table(&t, path, header, sizeof header, cancel, error);
+    table_column column[FIELD_COLUMNS];
+    table t = table_of(points->list, points->field, column);
+    return write_npy(&t, path, cancel, error);
+}
+
+ley_status ley_points_write_columns(const ley_points *points, size_t count, const char *const *names,
+                                    const double *values, const char *path, const char *comment,
+                                    const volatile bool *cancel, ley_error *error)
+{
+    if (names == NULL && count > FIELD_COLUMNS)
+        return ley_fail(error, LEY_ERROR_USAGE, "%zu columns of potentials and fields", count);
+    table_column *column = calloc(count, sizeof *column);
+    if (column == NULL)
+        return ley_fail_memory(error, count * sizeof *column, "writing a table");
+    table t = {.list = points->list, .columns = count, .column = column};
+    for (size_t k = 0; k < count; k++)
+        column[k] =
+            (table_column){(names != NULL ? names : names_of_potentials)[k], values + (int64_t)k * points->list->n, 1};
+    const ley_status status =
+        ley_ends_with(path, ".npy") ? write_npy(&t, path, cancel, error) : write_csv(&t, path, comment, cancel, error);
+    free(column);
+    return status;
 }

@@ -13,6 +13,7 @@
 
 #include "cancel.h"
 #include "core/units.h"
+#include "law/esp_again.h"
 #include "source/wavefunction.h"
 
 #include <math.h>
@@ -413,4 +414,4 @@ static reference_value value_A(const reference_terms *terms, const double point_
     return made;
 }
 
-const law law_esp = {.name = "esp", .value = value_A, .values = values_A};
+const law law_esp = {.name = "esp", .value = value_A, .values = values_A, .again = esp_again};

@@ -6,9 +6,6 @@
 
 #include "law/wavefunction.h"
 
-/* Nearer to a nucleus than this its distance counts as this, in bohr; its field is 0 there. */
-#define ESP_R_MIN_BOHR 1e-3
-
 /* Its row for verification. What is absolute is the value's magnitude and the root of the sum of
  * squares of what nuclei and pairs of primitives add, of pairs of a degree L > 6 2^(L - 6) times
  * that: that is how floats are off. A nucleus counts as one with those pairs around it that are

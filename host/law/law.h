@@ -83,6 +83,10 @@ typedef struct law {
      * in extended precision (second.h). */
     long double (*second)(const reference_terms *terms, size_t atom, long double r_A);
 
+    /* The whole sum without the constant in another way, where it is no sum over atoms; NULL: it is
+     * one. */
+    long double (*again)(const reference_terms *terms, const double point_A[3]);
+
     /* Whether that is q/max(r, r_min); and whether exp(-kappa max(r, r_min)) is a factor of it
      * (schedule/host_direct.h). */
     bool is_coulomb, is_screened;

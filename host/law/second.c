@@ -129,7 +129,8 @@ static long double sum_without_mean(const second_sum *s, const reference_terms *
 
 long double second_value(const second_sum *s, const reference_terms *at, const double point_A[3])
 {
-    return at->constant * (sum_without_mean(s, at, point_A, point_A) + s->mean_per_A);
+    return at->constant * (at->law->again != NULL ? at->law->again(at, point_A)
+                                                  : sum_without_mean(s, at, point_A, point_A) + s->mean_per_A);
 }
 
 /* ---- The field ------------------------------------------------------------------------------- */

@@ -2,7 +2,8 @@
  * reference itself has made. Direct sums have their formulas once more, in extended precision, with
  * the atoms from the last to the first; short-range sums go through images by plain counting, with
  * the reference's pair functions; sums over all images are those of numerics/lattice_sum.h, charge
- * by charge; fields are differences of these potentials. */
+ * by charge; laws of other sums have a second way of their own; fields are differences of these
+ * potentials. */
 #ifndef LEY_LAW_SECOND_H
 #define LEY_LAW_SECOND_H
 

@@ -1,6 +1,7 @@
 #include "law/wavefunction.h"
 
 #include "core/units.h"
+#include "law/wavefunction_again.h"
 #include "source/wavefunction.h"
 
 #include <math.h>
@@ -284,4 +285,4 @@ static reference_value value_A(const reference_terms *terms, const double point_
     return wavefunction_value(terms->quantity, point);
 }
 
-const law law_wavefunction = {.name = "wavefunction", .value = value_A};
+const law law_wavefunction = {.name = "wavefunction", .value = value_A, .again = wavefunction_again};

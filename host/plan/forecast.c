@@ -311,7 +311,9 @@ static void ask_host(job_forecast *f)
     ley_job *job = f->job;
     host_sum sum = {.map = NULL};
     job->method->by_host(job->task, &sum); /* it was asked before */
-    if (sum.map != NULL)
+    if (sum.count > 0)
+        job->method->host_needs(job->task, &f->host);
+    else if (sum.map != NULL)
         job_needs_map(&f->host, ley_map_grid(sum.map), sum.map, 1);
     else
         job_needs_points(&f->host, host_sum_points(&sum), host_sum_has_field(&sum));

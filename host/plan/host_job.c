@@ -16,7 +16,7 @@
 
 /* ---- The sum --------------------------------------------------------------------------------- */
 
-enum { POINTS_AT_ONCE = 1 << 16 };
+enum { POINTS_AT_ONCE = 1 << 16, NUMBERS_AT_ONCE = 1 << 10 };
 
 typedef struct host_run {
     ley_job *job;
@@ -41,7 +41,10 @@ static void place_of(const host_sum *sum, int64_t i, double place_A[3])
 static reference_terms terms_at(const host_run *r, int64_t i)
 {
     reference_terms terms = r->terms;
-    terms.excluded = points_excluded(r->sum.points, i, &terms.excluded_count);
+    if (r->sum.count > 0)
+        r->job->method->terms_at(r->job->task, i, &terms);
+    else
+        terms.excluded = points_excluded(r->sum.points, i, &terms.excluded_count);
     return terms;
 }
 
@@ -128,18 +131,6 @@ static void tell(ley_job *job, int64_t done)
         job->options.progress(job->options.progress_context, &progress);
 }
 
-static ley_status sum_list(host_run *r, ley_error *error)
-{
-    for (r->first = 0; r->first < r->sum.list->n; r->first += POINTS_AT_ONCE) {
-        const int64_t left = r->sum.list->n - r->first, count = left < POINTS_AT_ONCE ? left : POINTS_AT_ONCE;
-        parallel_ranges((size_t)count, sum_points, r);
-        if (job_cancelled(r->job))
-            return ley_fail(error, LEY_CANCELLED, "cancelled");
-        tell(r->job, r->first + count);
-    }
-    return LEY_OK;
-}
-
 static ley_status sum_map(host_run *r, ley_error *error)
 {
     const int64_t *n = ley_map_grid(r->sum.map)->n, plane = n[0] * n[1],
@@ -162,15 +153,53 @@ static ley_status sum_map(host_run *r, ley_error *error)
     return status;
 }
 
+/* Values that the method has numbers for, some with the same terms at once. */
+static void sum_numbers(void *context, size_t first, size_t last)
+{
+    enum { AT_ONCE = 32 };
+    const host_run *r = context;
+    const method *m = r->job->method;
+    double place_A[AT_ONCE][3];
+    reference_value value[AT_ONCE];
+    for (size_t k = first, n; k < last && !job_cancelled(r->job); k += n) {
+        const int64_t number = r->first + (int64_t)k;
+        const reference_terms terms = terms_at(r, number);
+        for (n = 0; n < AT_ONCE && k + n < last && terms_at(r, number + (int64_t)n).quantity == terms.quantity; n++)
+            m->value(r->job->task, number + (int64_t)n, place_A[n]);
+        reference_sums(&terms, n, (const double(*)[3])place_A, value);
+        for (size_t i = 0; i < n; i++)
+            r->sum.set(r->job->task, number + (int64_t)i, value[i].value);
+    }
+}
+
+/* In pieces between which it can be cancelled, and progress is told. */
+static ley_status sum_all(host_run *r, void (*sum)(void *context, size_t first, size_t last), int64_t at_once,
+                          ley_error *error)
+{
+    const int64_t n = host_sum_points(&r->sum);
+    for (r->first = 0; r->first < n; r->first += at_once) {
+        const int64_t left = n - r->first, count = left < at_once ? left : at_once;
+        parallel_ranges((size_t)count, sum, r);
+        if (job_cancelled(r->job))
+            return ley_fail(error, LEY_CANCELLED, "cancelled");
+        tell(r->job, r->first + count);
+    }
+    return LEY_OK;
+}
+
 static ley_status compute(host_run *r, ley_error *error)
 {
-    ley_status status = r->sum.map != NULL ? sum_map(r, error) : sum_list(r, error);
+    ley_status status = r->sum.count > 0     ? sum_all(r, sum_numbers, NUMBERS_AT_ONCE, error)
+                        : r->sum.map != NULL ? sum_map(r, error)
+                                             : sum_all(r, sum_points, POINTS_AT_ONCE, error);
     if (status != LEY_OK)
         return status;
     if (r->sum.units != NULL && r->sum.map != NULL)
         map_name_units(r->sum.map, r->sum.units);
     if (r->sum.units != NULL && r->sum.points != NULL)
         ley_points_set_units(r->sum.points, r->sum.units);
+    if (r->sum.count > 0)
+        return r->job->method->finish(r->job->task, error);
     return r->sum.check != NULL ? r->sum.check(r->job->task, error) : LEY_OK;
 }
 
@@ -184,10 +213,12 @@ enum { SUMS_OF_FIELD = 13 };
 static size_t points_wanted(const host_run *r, const second_sum *second)
 {
     const ley_run_options *o = &r->job->options;
-    const size_t few = second->images != NULL ? 4 : 16;
+    const size_t few = second->images != NULL || r->sum.count > 0 ? 4 : 16;
     const double images = r->terms.range != NULL ? host_sum_images(&r->terms) : 1,
-                 each_s = (second->images != NULL ? charge_s : plain_charge_s * images) *
-                          (double)ley_atoms_count(r->terms.atoms) * (host_sum_has_field(&r->sum) ? SUMS_OF_FIELD : 1),
+                 each_s = r->sum.count > 0 ? 10 * r->sum.value_s
+                                           : (second->images != NULL ? charge_s : plain_charge_s * images) *
+                                                 (double)ley_atoms_count(r->terms.atoms) *
+                                                 (host_sum_has_field(&r->sum) ? SUMS_OF_FIELD : 1),
                  can = fmax(most_second_s, most_share * r->job->report.compute_s) / each_s;
     const size_t wanted = (size_t)fmin((double)o->verify_points, fmax(can, (double)few));
     return (int64_t)wanted < host_sum_points(&r->sum) ? wanted : (size_t)host_sum_points(&r->sum);
@@ -196,7 +227,9 @@ static size_t points_wanted(const host_run *r, const second_sum *second)
 static double value_at(const host_run *r, int64_t i)
 {
     double place_A[3];
-    return r->sum.map != NULL ? map_value(r->sum.map, i, place_A) : r->sum.list->value[i];
+    return r->sum.count > 0     ? r->job->method->value(r->job->task, i, place_A)
+           : r->sum.map != NULL ? map_value(r->sum.map, i, place_A)
+                                : r->sum.list->value[i];
 }
 
 static bool field_at(const host_run *r, int64_t i, double field[3])
@@ -208,11 +241,12 @@ static bool field_at(const host_run *r, int64_t i, double field[3])
 static void choose_points(const host_run *r, size_t n, const int64_t *number, second_point *points)
 {
     for (size_t k = 0; k < n; k++) {
-        const reference_terms terms = terms_at(r, number[k]);
         second_point *p = &points[k];
-        p->excluded = terms.excluded;
-        p->excluded_count = terms.excluded_count;
-        place_of(&r->sum, number[k], p->place_A);
+        p->terms = terms_at(r, number[k]);
+        if (r->sum.count > 0)
+            r->job->method->value(r->job->task, number[k], p->place_A);
+        else
+            place_of(&r->sum, number[k], p->place_A);
         p->value = value_at(r, number[k]);
         p->has_field = field_at(r, number[k], p->field);
     }
@@ -226,8 +260,8 @@ static ley_status judge_tolerance(const host_run *r, size_t n, const second_poin
         return ley_fail_memory(error, n * sizeof *places, "the verification");
     for (size_t k = 0; k < n; k++) {
         places[k].weight = 1;
-        places[k].excluded = points[k].excluded;
-        places[k].excluded_count = points[k].excluded_count;
+        places[k].excluded = points[k].terms.excluded;
+        places[k].excluded_count = points[k].terms.excluded_count;
         memcpy(places[k].place_A, points[k].place_A, sizeof places[k].place_A);
     }
     tolerance_judge(&job->report, job->options.tolerance, &r->terms, n, places, &job->terms);

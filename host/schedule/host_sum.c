@@ -28,7 +28,7 @@ static const double longest_edge = 10, most_charges = 2000, most_reaches = 1000,
 
 int64_t host_sum_points(const host_sum *sum)
 {
-    return sum->map != NULL ? ley_grid_points(ley_map_grid(sum->map)) : sum->list->n;
+    return sum->count > 0 ? sum->count : sum->map != NULL ? ley_grid_points(ley_map_grid(sum->map)) : sum->list->n;
 }
 
 /* Images of an atom that are looked at for a cutoff. */
@@ -81,6 +81,8 @@ bool host_sum_has_field(const host_sum *sum)
 double host_sum_seconds(const host_sum *sum)
 {
     const reference_terms *t = &sum->terms;
+    if (sum->count > 0)
+        return (double)sum->count * sum->value_s / (double)parallel_cores();
     const bool has_field = host_sum_has_field(sum);
     const double points = (double)host_sum_points(sum), pairs = (double)ley_atoms_count(t->atoms) * points,
                  cores = (double)parallel_cores();

@@ -12,9 +12,13 @@ typedef struct host_sum {
     ley_map *map;          /* is filled: this, */
     ley_boundary *list;    /* or this, */
     ley_points *points;    /* whose points these are, with a field and exclusions where there are some; or NULL */
-    const char *units;     /* of the values; NULL: they are said already */
-    const char *how;       /* "direct summation" */
-    double builds_s;       /* about how long a device takes to build its kernels the first time */
+    int64_t count;         /* or so many values, which the method has numbers for (value(), terms_at()), of this map, or
+                              else of no list; and: */
+    void (*set)(const void *task, int64_t number, double value);
+    double value_s;    /* that each takes on one core, about */
+    const char *units; /* of the values; NULL: they are said already */
+    const char *how;   /* "direct summation" */
+    double builds_s;   /* about how long a device takes to build its kernels the first time */
     bool is_free; /* nobody has said how devices are to do it, so that the host may where they are not exact enough */
     ley_status (*check)(const void *task, ley_error *error); /* the values, in the end; NULL: nothing */
 } host_sum;

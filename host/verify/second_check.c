@@ -18,16 +18,13 @@ typedef struct check {
 
 static void check_point(const second_sum *second, second_point *p)
 {
-    reference_terms terms = *second->terms;
     double right[3], rounding = 0;
-    terms.excluded = p->excluded;
-    terms.excluded_count = p->excluded_count;
-    p->right = reference_sum(&terms, p->place_A); /* by which errors are judged */
-    p->right.value = (double)second_value(second, &terms, p->place_A);
-    p->has_field = p->has_field && second_field(second, &terms, p->place_A, right, &rounding);
+    p->right = reference_sum(&p->terms, p->place_A); /* by which errors are judged */
+    p->right.value = (double)second_value(second, &p->terms, p->place_A);
+    p->has_field = p->has_field && second_field(second, &p->terms, p->place_A, right, &rounding);
     if (!p->has_field)
         return;
-    reference_field(&terms, p->place_A, p->right_field);
+    reference_field(&p->terms, p->place_A, p->right_field);
     for (int axis = 0; axis < 3; axis++) {
         p->right_field[axis].value = right[axis];
         p->right_field[axis].lower -= rounding;

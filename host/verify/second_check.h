@@ -10,9 +10,8 @@
 
 typedef struct second_point {
     double place_A[3], value, field[3];
-    bool has_field;          /* it is wanted; afterwards: and the second sum has it, too */
-    const int64_t *excluded; /* as of reference_terms */
-    size_t excluded_count;
+    bool has_field;                        /* it is wanted; afterwards: and the second sum has it, too */
+    reference_terms terms;                 /* the second sum's at this point, which have begun */
     reference_value right, right_field[3]; /* made by the check */
 } second_point;
 

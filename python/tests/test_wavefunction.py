@@ -171,6 +171,32 @@ def test_on_grids(arrays, wavefunction, engine, tmp_path):
     assert "method: sums of contracted Gaussians\n# atoms: 3\n# units: bohr^-3/2\n# device: " in head and "None" not in head
 
 
+def test_by_host(wavefunction, engine):
+    """Maps and points are the devices', in double precision; a method's variant is theirs alone."""
+    grid = leyden.Grid((-1, -1, -1), spacing=0.7, n=(4, 5, 3))
+    for of in (lambda **given: wavefunction.orbital("homo", **given), lambda **given: wavefunction.density(**given),
+               lambda **given: wavefunction.potential(**given)):
+        made = of(grid=grid, engine="host")
+        same(made.values, of(grid=grid, engine=engine).values, 1e-5)
+        assert made.report["host"] and made.report["accuracy"]["compared"] > 0 and made.report["devices"] == []
+        same(of(points=grid.points(), engine="host"), made.values.ravel(), 1e-6)
+    with pytest.raises(leyden.UsageError, match="a kernel's variant is for devices"):
+        wavefunction.orbital("homo", grid, variant="tiled", engine="host")
+
+
+def test_one_of_several_values(tmp_path):
+    """Of a cube file with several values at each point one is read, by its number or its orbital's."""
+    axes = "".join(f"2 {' '.join('1' if k == axis else '0' for k in range(3))}\n" for axis in range(3))
+    values = np.arange(16).reshape(2, 2, 2, 2)
+    (tmp_path / "a.cube").write_text(f"a\nb\n-1 0 0 0\n{axes}1 1 0 0 0\n2 21 7\n" + " ".join(map(str, values.flat)))
+    for value, right in ((1, 0), ("2", 1), ("orbital_21", 0), ("orbital_7", 1)):
+        assert (leyden.Map.read(tmp_path / "a.cube", value=value).values.T == values[..., right]).all()
+    with pytest.raises(leyden.InputError, match="2 values at each point, orbital_21 orbital_7: which one"):
+        leyden.Map.read(tmp_path / "a.cube")
+    with pytest.raises(leyden.InputError, match="no value '3'"):
+        leyden.Map.read(tmp_path / "a.cube", value=3)
+
+
 @pytest.mark.skipif("LEYDEN_SOURCES" not in os.environ, reason="LEYDEN_SOURCES does not name the sources")
 def test_potential(engine):
     """Against pyscf's integrals: x, y, z in bohr, V, and E."""
@@ -198,8 +224,7 @@ def test_potential(engine):
     (dict(occupations=1), "occupations are those of orbitals, which are missing"),
     (dict(orbitals="1-3", occupations=[1, 1]), r"occupations have the shape \(2,\), and there are 3 orbitals"),
     (dict(orbitals="hommo"), "'hommo': that is no name of an orbital"),
-    (dict(spacing=0), "spacing: 0 is out of range"), (dict(grid="a.dx"), "grid: a leyden.Grid is needed"),
-    (dict(engine="host"), "the host alone does not: engine=.cpu. names the processor")])
+    (dict(spacing=0), "spacing: 0 is out of range"), (dict(grid="a.dx"), "grid: a leyden.Grid is needed")])
 def test_wrong_usage(wavefunction, engine, arguments, words):
     with pytest.raises(leyden.UsageError, match=words):
         wavefunction.density(**{"engine": engine, **arguments})

@@ -321,7 +321,8 @@ static ley_status check_near(const recomputation *r, ley_error *error)
     second_sum second;
     for (size_t i = 0; i < r->count && r->task->job->options->verify_points > 0; i += step) {
         second_point *p = &points[n];
-        p->excluded = mdh_sums_excluded(r->task, r->indices[i], &p->excluded_count);
+        p->terms = r->terms;
+        p->terms.excluded = mdh_sums_excluded(r->task, r->indices[i], &p->terms.excluded_count);
         p->value = r->values[i].value;
         ley_boundary_point_A(r->task->boundary, r->indices[i], p->place_A);
         p->has_field = mdh_sums_field(r->task, r->indices[i], p->field);

@@ -12,6 +12,7 @@
 #include "methods/wavefunction/task.h"
 #include "parallel.h"
 #include "plan/forecast.h"
+#include "schedule/host_sum.h"
 #include "schedule/job_memory.h"
 #include "schedule/slab_size.h"
 #include "target/map.h"
@@ -277,6 +278,17 @@ static void terms_at(const void *context, int64_t number, reference_terms *t)
     t->constant = t->quantity->derivative == 0 ? task->unit : task->field_unit;
 }
 
+/* Seconds of a value: of each pair of primitives. */
+static bool by_host(const void *context, host_sum *sum)
+{
+    static const double pair_s = 300e-9;
+    const wavefunction_task *task = context;
+    const double primitives = (double)task->wavefunction->arrays.primitives;
+    *sum = (host_sum){.how = "integrals by quadrature", .builds_s = 2.5};
+    terms(context, &sum->terms);
+    return wavefunction_by_host(task, 0.5 * primitives * primitives * pair_s, sum);
+}
+
 static accuracy_limits limits(const void *context)
 {
     (void)context;
@@ -323,4 +335,5 @@ const method method_esp = {
     .limits = limits,
     .point = wavefunction_point_number,
     .value = wavefunction_value_at,
+    .by_host = by_host,
 };

@@ -11,6 +11,7 @@
 #include "methods/wavefunction/task.h"
 #include "parallel.h"
 #include "plan/forecast.h"
+#include "schedule/host_sum.h"
 #include "schedule/job.h"
 #include "schedule/job_memory.h"
 #include "schedule/slab_size.h"
@@ -90,8 +91,13 @@ void wavefunction_release(void *context, bool is_kept)
 void wavefunction_host_needs(const void *context, job_needs *needs)
 {
     const wavefunction_task *task = context;
-    if (task->request.maps != NULL)
-        job_needs_map(needs, &task->grid, task->maps[0], 1); /* the others are there already */
+    if (task->request.maps == NULL)
+        return;
+    job_needs_map(needs, &task->grid, task->maps[0], 1); /* the others are there already, unless it is a dry run */
+    if (!map_takes_values(task->maps[0]) && task->values > 1)
+        job_needs_add(needs, "the other maps",
+                      (double)(task->values - 1) * (double)ley_grid_points(&task->grid) * sizeof(float),
+                      "fewer values, or fewer points");
 }
 
 static ley_status renew(void *context, ley_error *error)
@@ -502,6 +508,47 @@ static void terms_at(const void *context, int64_t number, reference_terms *t)
     t->quantity = &task->quantities[number / ley_grid_points(&task->grid)];
 }
 
+/* ---- By the host alone ----------------------------------------------------------------------- */
+
+static void set_value(const void *context, int64_t number, double value)
+{
+    const wavefunction_task *task = context;
+    const int64_t each = ley_grid_points(&task->grid);
+    if (task->request.maps != NULL)
+        ley_map_values(task->maps[number / each])[number % each] = (float)value;
+    else
+        task->request.values[number] = value;
+}
+
+bool wavefunction_by_host(const wavefunction_task *task, double value_s, host_sum *sum)
+{
+    bool can = task->weights == NULL || task->request.kind == LEY_POTENTIAL;
+    for (int64_t i = 0; i < task->wavefunction->arrays.orbitals && !can; i++)
+        can = task->weights[i] != 0;
+    sum->map = task->request.maps != NULL ? task->maps[0] : NULL;
+    sum->count = (int64_t)task->values * ley_grid_points(&task->grid);
+    sum->set = set_value;
+    sum->value_s = value_s;
+    for (size_t v = 0; v < task->values && sum->map != NULL; v++)
+        can = can && !map_is_stored(task->maps[v]);
+    return can;
+}
+
+/* Seconds of a value: of each Gaussian, and of each function of an orbital. */
+static bool by_host(const void *context, host_sum *sum)
+{
+    static const double gaussian_s = 80e-9, function_s = 4e-9;
+    const wavefunction_task *task = context;
+    const ley_wavefunction_arrays *a = &task->wavefunction->arrays;
+    double orbitals = 1;
+    for (int64_t i = 0; i < a->orbitals && task->weights != NULL; i++)
+        orbitals += task->weights[i] != 0;
+    *sum = (host_sum){.how = "sums of contracted Gaussians", .builds_s = 1};
+    terms(context, &sum->terms);
+    return wavefunction_by_host(
+        task, (double)a->primitives * gaussian_s + (double)task->wavefunction->functions * orbitals * function_s, sum);
+}
+
 static accuracy_limits limits(const void *context)
 {
     const wavefunction_task *task = context;
@@ -584,6 +631,7 @@ const method method_wavefunction = {
     .limits = limits,
     .point = wavefunction_point_number,
     .value = wavefunction_value_at,
+    .by_host = by_host,
     .double_has_more_digits = true,
     .has_exp = true,
 };

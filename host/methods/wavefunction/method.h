@@ -20,6 +20,11 @@ int64_t wavefunction_point_number(const void *task, slab s, int64_t i);
 double wavefunction_value_at(const void *task, int64_t number, double place_A[3]);
 int64_t wavefunction_plane_points(const wavefunction_task *task);
 
+/* What the host does of a task by the formulas alone, each value in so many seconds. False: maps
+ * are files, or no orbital has electrons. */
+struct host_sum;
+bool wavefunction_by_host(const wavefunction_task *task, double value_s, struct host_sum *sum);
+
 /* The job of a task; LEY_ERROR_USAGE where it is to fill maps that have no values. */
 ley_status wavefunction_take_job(wavefunction_task *task, const job_view *job, ley_error *error);
 

@@ -75,6 +75,8 @@ ley_status ley_wavefunction_plan_create(ley_engine *engine, const ley_wavefuncti
                                         const ley_wavefunction_options *options, const ley_run_options *run_options,
                                         ley_wavefunction_plan **plan, ley_error *error)
 {
+    if (engine == NULL)
+        return ley_fail(error, LEY_ERROR_NO_DEVICE, "plans of wavefunctions are for devices, and no engine was given");
     ley_wavefunction_plan *p = calloc(1, sizeof *p);
     if (p == NULL)
         return ley_fail_memory(error, sizeof *p, "the plan");

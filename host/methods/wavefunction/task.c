@@ -15,7 +15,8 @@
 /* Terms that are left out add up to no more than this share of an orbital's largest value, of
  * floats and of doubles; what exponents are rounded by; and orbitals of one launch. */
 static const double left_out_share = 5e-7, left_out_share_of_doubles = 1e-13, rounded_share = 1e-14,
-                    most_occupation = 1000, usual_temperature_K = 298.15;
+                    most_occupation = 1000, usual_temperature_K = 298.15,
+                    hosts_promise = 1e-9; /* of values that no kernel makes */
 enum { MOST_ORBITALS = 64, MOST_OF_DENSITY = 256, DENSITY_VALUE = 0, LEAST_MANY = 8 };
 
 /* ---- Options --------------------------------------------------------------------------------- */
@@ -152,6 +153,7 @@ static void name_quantities(wavefunction_task *t)
         t->quantities[v] = (wavefunction_quantity){.wavefunction = t->wavefunction,
                                                    .weights = t->weights,
                                                    .orbital = t->orbitals != NULL ? t->orbitals[v] : 0,
+                                                   .promise = hosts_promise,
                                                    .derivative = t->orbitals != NULL ? 0 : derivative_of(t, v)};
 }
 

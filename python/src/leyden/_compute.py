@@ -57,6 +57,16 @@ def run_job(token: _task.Token, create: Callable[[Any, Any], int]) -> Dict[str, 
         lib.ley_job_destroy(job)
 
 
+def run_by_host(run: Callable[[], Dict[str, Any]], options: RunOptions) -> Optional[Dict[str, Any]]:
+    """The report of a job by the host alone; None: a device is sooner, or has to say what is wrong."""
+    try:
+        return run()
+    except Error as error:
+        if options.is_for_host or hasattr(error, "report"):  # it is nobody else's, or began
+            raise
+        return None
+
+
 @dataclass
 class _Sum:
     """A sum that is to be made: of these atoms, in a map or at points."""
@@ -106,22 +116,13 @@ class _Sum:
         return run_job(token, lambda box, error: create(pointer, self.atoms.pointer, target, of, self.options.c, box,
                                                         error))
 
-    def _run_by_host(self, token: _task.Token) -> Optional[Dict[str, Any]]:
-        """The report of the sum by the host alone; None: a device is sooner, or has to say what is wrong."""
-        try:
-            return {**self._run_once(token, ffi.NULL), "missed_rms": []}
-        except Error as error:
-            if self.options.is_for_host or hasattr(error, "report"):  # it is nobody else's, or began
-                raise
-            return None
-
     def run(self, token: _task.Token, engine: Optional[Engine]) -> Optional[Dict[str, Any]]:
         """The report of the sum; one that misses the tolerance has been made again by stricter plans.
 
         Without an engine, and where the host is asked for, by the host, or None.
         """
         if engine is None or self.options.is_for_host:
-            return self._run_by_host(token)
+            return run_by_host(lambda: {**self._run_once(token, ffi.NULL), "missed_rms": []}, self.options)
         token.acquire(engine.lock)
         try:
             token.check()

@@ -167,18 +167,20 @@ class Map(Guessed):
         return made
 
     @classmethod
-    def read(cls, path: Any) -> "Map":
+    def read(cls, path: Any, value: Union[None, int, str] = None) -> "Map":
         """Reads a map, plain or packed by gzip, in whatever format its content is: OpenDX, MRC, cube, ...
 
-        What may be meant otherwise in the file is a MapWarning. Errors: FileError; InputError with
+        `value`: of a cube file with several values at each point the one of this number, from 1, or
+        of this orbital, "orbital_21". What may be meant otherwise in the file is a MapWarning. Errors: FileError; InputError with
         ``file:line: what``.
         """
         name = file_name(path)
+        chosen = ffi.NULL if value is None else encoded(str(value), "value")
 
         def work(token: _task.Token) -> "Map":
             box = ffi.new("ley_map **")
             with Status() as status:
-                status.check(lib.ley_map_read(name, box, status.pointer))
+                status.check(lib.ley_map_read_value(name, chosen, box, status.pointer))
             return cls._of(own_map(box[0]))
 
         read = _task.call(work)

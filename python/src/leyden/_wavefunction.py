@@ -13,7 +13,7 @@ from . import _task, _wavefunction_files as files
 from ._arrays import numbers as numbers_in, pointer_to, view
 from ._atoms import Atoms, positions_of
 from ._c import ffi, lib
-from ._compute import ProgressArgument, call_by, run_job
+from ._compute import ProgressArgument, call_by, run_by_host, run_job
 from ._engine import Engine, EngineArgument
 from ._errors import (FileError, InputError, Status, UsageError, WavefunctionWarning, encoded, file_name, number_of,
                       switch_of)
@@ -162,21 +162,21 @@ class _Values:
         watcher = Watcher(progress)
         options = RunOptions.of(given, plan, watcher.state)
 
+        def run(token: _task.Token, pointer: Any) -> Dict[str, Any]:
+            return run_job(token, lambda box, error: lib.ley_job_create_wavefunction(
+                pointer, self._of.pointer, self._request, self._sum, options.c, box, error))
+
         def work(token: _task.Token, opened: Optional[Engine]) -> Optional[Dict[str, Any]]:
-            if opened is None:
-                return None
+            if opened is None or options.is_for_host:
+                return run_by_host(lambda: run(token, ffi.NULL), options)
             token.acquire(opened.lock)
             try:
                 token.check()
-                return run_job(token, lambda box, error: lib.ley_job_create_wavefunction(
-                    opened.pointer, self._of.pointer, self._request, self._sum, options.c, box, error))
+                return run(token, opened.pointer)
             finally:
                 opened.lock.release()
 
         own_engine = options.take_engine(engine)
-        if options.is_for_host:
-            raise UsageError("engine: devices compute orbitals, densities and potentials, the host alone does not: engine=\"cpu\" names the "
-                             "processor as one")
         self._make_room()
         report = call_by(work, own_engine, watcher)
         return [self._map(pointer, report) for pointer in self._maps] if self._maps else self._values
@@ -525,7 +525,7 @@ class Wavefunction(Guessed):
             points: (n, 3), A, in place of a grid; or Atoms, for their positions.
             spacing, padding: of the grid around the nuclei, A; None: 0.2 bohr and 6 bohr. `dims` and others as of
                 `leyden.map()`.
-            plan, engine, progress: as of `leyden.map()`; the host alone computes none.
+            plan, engine, progress: as of `leyden.map()`.
             {parameters}
 
         Returns: a Map, or an array (n,) of values at points.
