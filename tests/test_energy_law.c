@@ -68,7 +68,7 @@ static ley_energy_options options_of(ley_lennard_jones_kind lennard_jones, ley_c
     return o;
 }
 
-/* ---- Two particles ---------------------------------------------------------------------------- */
+/* ---- Two particles --------------------------------------------------------------------------- */
 
 typedef struct couple {
     double charges[3], a[1], b[1], radii[3], screens[3], surface[3], lcpo[3][4];
@@ -210,7 +210,7 @@ static void test_edges(void **state)
         }
 }
 
-/* ---- Generalised Born ------------------------------------------------------------------------- */
+/* ---- Generalised Born ------------------------------------------------------------------------ */
 
 /* The integral by regimes of Tanner et al. (2011): rho, s, distance, where it ends. */
 static double right_integral(double rho, double s, double r, double c)
@@ -281,7 +281,7 @@ static void test_born_of_two(void **state)
     }
 }
 
-/* ---- Surfaces --------------------------------------------------------------------------------- */
+/* ---- Surfaces -------------------------------------------------------------------------------- */
 
 static double cap(double a, double b, double r)
 {
@@ -332,7 +332,7 @@ static void test_lcpo_of_three(void **state)
     }
 }
 
-/* ---- Periodic --------------------------------------------------------------------------------- */
+/* ---- Periodic -------------------------------------------------------------------------------- */
 
 /* Madelung's constants; a charge with its background; two charges that are excluded. */
 static void test_crystals(void **state)
@@ -473,7 +473,7 @@ static void test_all_images(void **state)
     some_particles_clear(&p);
 }
 
-/* ---- A protein -------------------------------------------------------------------------------- */
+/* ---- A protein ------------------------------------------------------------------------------- */
 
 /* In kcal/mol and A, with OpenMM's constant: energy, force on particle 99 of 582, root mean square
  * force. compare_energies.py --write prints them. */
@@ -554,7 +554,7 @@ static void test_protein(void **state)
     free(x);
 }
 
-/* ---- Forces ----------------------------------------------------------------------------------- */
+/* ---- Forces ---------------------------------------------------------------------------------- */
 
 /* A derivative by four points: positions are floats, which take the steps exactly. */
 static double difference(const ley_particles_arrays *of, const ley_energy_options *o, float *x, int at,
@@ -665,7 +665,7 @@ static void test_forces_of_surface(void **state)
     some_particles_clear(&p);
 }
 
-/* ---- Some of all ------------------------------------------------------------------------------ */
+/* ---- Some of all ----------------------------------------------------------------------------- */
 
 /* What verification asks for: of some particles the same as of all. */
 static void test_some(void **state)
@@ -759,7 +759,7 @@ static void test_matrix(void **state)
     some_particles_clear(&p);
 }
 
-/* ---- Few, and bad ----------------------------------------------------------------------------- */
+/* ---- Few, and bad ---------------------------------------------------------------------------- */
 
 static void test_one(void **state)
 {
