@@ -140,8 +140,8 @@ def without_14(nonbonded):
     return made
 
 
-def particles_of(nonbonded):
-    """The arrays of a NonbondedForce, with a type for each pair of sigma and epsilon."""
+def particles_of(nonbonded, pairs_14=()):
+    """The arrays of a NonbondedForce, with a type for each pair of sigma and epsilon; pairs that are none of exclusions alone."""
     rows = [[v.value_in_unit_system(MD) for v in nonbonded.getParticleParameters(i)] for i in range(nonbonded.getNumParticles())]
     rows = np.array(rows) * (1, 10, 1 / KJ)
     types, kind = np.unique(rows[:, 1:], axis=0, return_inverse=True)
@@ -150,7 +150,7 @@ def particles_of(nonbonded):
     for k in range(nonbonded.getNumExceptions()):
         i, j, q, s, e = nonbonded.getExceptionParameters(k)
         q, s, e = (v.value_in_unit_system(MD) for v in (q, s, e))
-        if q == 0 and e == 0:
+        if q == 0 and e == 0 and frozenset((i, j)) not in pairs_14:
             exclusion.append((i, j))
         else:
             pair.append((i, j))
@@ -248,6 +248,28 @@ def vacuum(judge):
             options = {"coulomb_constant": PAIRS, **({"coulomb": OFF["coulomb"]} if term == "LENNARD_JONES" else {"lennard_jones": OFF["lennard_jones"]})}
             bare = {**of, "pair_14_charges": 0 * of["pair_14_charges"], "pair_14_a": 0 * of["pair_14_a"], "pair_14_b": 0 * of["pair_14_b"]}
             judge.compare(f"{name}: {term.lower()} without 1-4", right, judge.run(bare, options, x), (term,))
+
+
+def charmm(judge):
+    """Lennard-Jones energies from tables of pairs of types, with pairs 1-4 of their own."""
+    if not judge.wants("charmm36.xml, vacuum"):
+        return
+    model, system = protein("charmm36.xml")
+    x, charges = positions_of(model), nonbonded_of(system)
+    pairs = next(f for f in system.getForces() if isinstance(f, mm.CustomNonbondedForce))
+    bonds = next(f for f in system.getForces() if isinstance(f, mm.CustomBondForce))
+    (types, _, a), (_, _, b) = (pairs.getTabulatedFunction(k).getFunctionParameters() for k in (0, 1))
+    of = particles_of(charges, {frozenset(bonds.getBondParameters(k)[:2]) for k in range(bonds.getNumBonds())})
+    rows = {frozenset(pair): k for k, pair in enumerate(of["pair_14"].tolist())}
+    of.update(type=[int(pairs.getParticleParameters(i)[0]) for i in range(len(x))],
+              lennard_jones_a=np.reshape(a, (types, types)) * 1e12 / KJ, lennard_jones_b=np.reshape(b, (types, types)) * 1e6 / KJ)
+    for k in range(bonds.getNumBonds()):
+        i, j, (sigma, epsilon) = bonds.getBondParameters(k)
+        row, four = rows[frozenset((i, j))], 4 * epsilon / KJ
+        of["pair_14_a"][row], of["pair_14_b"][row] = four * (10 * sigma) ** 12, four * (10 * sigma) ** 6
+    parts = [reference(force, len(x), x) for force in (charges, pairs, bonds)]
+    right = sum(e for e, _ in parts), sum(f for _, f in parts)
+    judge.compare("charmm36.xml, vacuum", right, judge.run(of, {"coulomb_constant": PAIRS}, x))
 
 
 GB = {"hct": (customgbforces.GBSAHCTForce, "LEY_BORN_HCT"), "obc1": (customgbforces.GBSAOBC1Force, "LEY_BORN_OBC1"),
@@ -410,7 +432,7 @@ def main():
         return write()
     with tempfile.TemporaryDirectory() as folder:
         judge = Judge(Law(given.build, folder).run, given.words)
-        for cases in (vacuum, born, surface, periodic):
+        for cases in (vacuum, charmm, born, surface, periodic):
             cases(judge)
     print(f"{judge.cases} cases, {judge.wrong} wrong")
     return 1 if judge.wrong else 0
