@@ -249,8 +249,8 @@ static void test_integrals_of_two(void **state)
         }
 }
 
-/* One that is deep in another: B ends at its most with HCT, of the other models where it is tapered;
- * there it changes no more. */
+/* One that is deep in another: B ends at its most with HCT, of the other models where it is
+ * tapered; there it changes no more. */
 static void test_most_radius(void **state)
 {
     (void)state;
