@@ -411,6 +411,35 @@ def strip(row):
     return [v.value_in_unit_system(MD) if unit.is_quantity(v) else v for v in row]
 
 
+def born_cutoff(judge):
+    """OpenMM's pairs within a cutoff are less 1/c: what that makes of the energy is added here."""
+    model, system = protein("amber14/protein.ff14SB.xml")
+    x, of, cutoff = positions_of(model), particles_of(nonbonded_of(system)), 8.0
+    for name, (kind, option) in GB.items():
+        for cell in (None, np.array([[30.0, 0, 0], [4, 29, 0], [-7, 5, 31]])):
+            case = f"born {name} within 8 A, {'alone' if cell is None else 'periodic'}"
+            if not judge.wants(case):
+                continue
+            arrays = {**of, **parameters(kind, model.topology)}
+            force = born_force(name, arrays, cutoff=cutoff / 10)
+            force.setNonbondedMethod(force.CutoffNonPeriodic if cell is None else force.CutoffPeriodic)
+            force.setCutoffDistance(cutoff / 10)
+            e, f = reference(force, len(x), x, cell)
+            options = {**OFF, "born": option, "coulomb_constant": BORN, "born_cutoff_A": cutoff}
+            lacks = -BORN * (1 - 1 / 78.5) / cutoff * charges_within(of["charges"], x, cutoff, cell)
+            judge.compare(case, (e + lacks, f), judge.run(arrays, options, x, cell), ("BORN",))
+
+
+def charges_within(charges, x, cutoff, cell):
+    """The sum of q q' over pairs within a cutoff."""
+    total = 0
+    for image in np.ndindex(3, 3, 3) if cell is not None else [(1, 1, 1)]:
+        shift = 0 if cell is None else (np.array(image) - 1) @ cell
+        r = np.sqrt(((x[:, None].astype(float) - x[None] + shift) ** 2).sum(2))
+        total += (charges[:, None] * charges[None])[(r < cutoff) & (r > 0)].sum() / 2
+    return total
+
+
 def kappa_of(salt, eps):
     """APBS's constants, at 300 K."""
     return np.sqrt(8 * np.pi * 6.022045e23 * 4.803242384e-10 ** 2 * salt * 1e-16 / (1000 * eps * 1.380662e-16 * 300))
@@ -432,7 +461,7 @@ def main():
         return write()
     with tempfile.TemporaryDirectory() as folder:
         judge = Judge(Law(given.build, folder).run, given.words)
-        for cases in (vacuum, charmm, born, surface, periodic):
+        for cases in (vacuum, charmm, born, born_cutoff, surface, periodic):
             cases(judge)
     print(f"{judge.cases} cases, {judge.wrong} wrong")
     return 1 if judge.wrong else 0
