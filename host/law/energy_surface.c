@@ -143,7 +143,8 @@ static void add_change(double by, const double way_A[3], double change[3])
         change[axis] += by * way_A[axis];
 }
 
-/* What those of `near` bury of one of them, the sum; by how much that changes the area, with `by`. */
+/* What other neighbours bury of one of them, the sum; adds by how much that changes the area, times
+ * `by`. */
 static double buried_by_others(energy_surface *s, const neighbour *near, double by)
 {
     const neighbour *other = s->list + s->first[near->which], *end = other + s->count[near->which];
@@ -254,7 +255,7 @@ static ley_status allocate(const energy_law *law, energy_surface **made, ley_err
     return LEY_OK;
 }
 
-/* The areas of i and of its neighbours, which change with its place, but for those that are done. */
+/* The areas of i and of its neighbours, which change with its place, but for what is done. */
 static ley_status add_around(energy_surface *s, int64_t i, bool *is_done, ley_error *error)
 {
     ley_status status = find_neighbours(s, i, error);
