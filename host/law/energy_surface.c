@@ -71,9 +71,10 @@ static void add_neighbour(search *f, int64_t j, const double way_A[3], double r2
     if (s->used == s->room) {
         const size_t room = 2 * s->room + 1024;
         neighbour *grown = realloc(s->list, room * sizeof *grown);
-        f->is_short = grown == NULL;
-        if (f->is_short)
+        if (grown == NULL) {
+            f->is_short = true;
             return;
+        }
         s->list = grown;
         s->room = room;
     }
