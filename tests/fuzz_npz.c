@@ -1,5 +1,6 @@
 /* libFuzzer: any bytes as the archives of a wavefunction and of particles, whose checksums are made
- * right, so that what stands behind them is read, too. Build: clang -fsanitize=fuzzer,address,undefined. */
+ * right, so that what stands behind them is read, too. Build: clang
+ * -fsanitize=fuzzer,address,undefined. */
 #include "fuzz.h"
 
 #include "leyden.h"
