@@ -127,6 +127,15 @@ def solvation(of: Molecules, wanted: Wanted, radii: Optional[np.ndarray] = None,
     return made
 
 
+def _check_sites(structure: Any, arrays: Arrays) -> None:
+    """InputError for a site of a molecule without any exclusion: what it belongs to is unknown."""
+    known = set(arrays["exclusion"].ravel().tolist()) | set(arrays["pair_14"].ravel().tolist())
+    for atom in structure.atoms:
+        if arrays["elements"][atom.idx] == 0 and atom.idx not in known and len(atom.residue.atoms) > 1:
+            raise InputError(f"site {atom.idx + 1}, {atom.name} of {atom.residue.name}, is bonded to nothing and excluded from nothing: "
+                             "of a System of OpenMM Particles.from_openmm() knows its exclusions")
+
+
 def of_parmed(structure: Any, wanted: Wanted, contents: Optional[List[str]] = None) -> Arrays:
     """Members of particles. `contents`: molecules of a file of GROMACS in their order, where that is known."""
     kind = type(structure).__name__
@@ -141,6 +150,7 @@ def of_parmed(structure: Any, wanted: Wanted, contents: Optional[List[str]] = No
     arrays, graph, molecules = _atoms_of(structure)
     arrays.update(_of_amber(structure, graph, arrays["charges"]) if hasattr(structure, "parm_data")
                   else _of_structure(structure, graph, contents))
+    _check_sites(structure, arrays)
     radii = screens = None
     if hasattr(structure, "parm_data"):
         radii = np.array([atom.solvent_radius or 0 for atom in structure.atoms], float)
