@@ -16,7 +16,8 @@ typedef struct some_particles {
 void some_particles_make(some_particles *p, int64_t particles, double edge_A, unsigned seed);
 void some_particles_clear(some_particles *p);
 
-/* tests/data/protein.npz and .npy, which compare_energies.py --write makes; positions for free(). */
+/* tests/data/protein.npz and .npy, which compare_energies.py --write makes; positions are for
+ * free(). */
 ley_particles *some_particles_read(float **position_A);
 
 #endif

@@ -68,7 +68,7 @@ static ley_energy_options options_of(ley_lennard_jones_kind lennard_jones, ley_c
     return o;
 }
 
-/* ---- Two particles ---------------------------------------------------------------------------- */
+/* ---- Two particles --------------------------------------------------------------------------- */
 
 typedef struct couple {
     double charges[3], a[1], b[1], radii[3], screens[3], surface[3], lcpo[3][4];
@@ -210,7 +210,7 @@ static void test_edges(void **state)
         }
 }
 
-/* ---- Generalised Born ------------------------------------------------------------------------- */
+/* ---- Generalised Born ------------------------------------------------------------------------ */
 
 /* The integral by regimes of Tanner et al. (2011): rho, s, distance, where it ends. */
 static double right_integral(double rho, double s, double r, double c)
@@ -249,6 +249,32 @@ static void test_integrals_of_two(void **state)
         }
 }
 
+/* One that is deep in another: B ends at its most with HCT, of the other models where it is
+ * tapered; there it changes no more. */
+static void test_most_radius(void **state)
+{
+    (void)state;
+    couple c;
+    make_couple(&c, 2);
+    c.radii[1] = 100;
+    c.screens[1] = 1;
+    ley_energy_options o = options_of(LEY_LENNARD_JONES_NONE, LEY_COULOMB_NONE);
+    for (int kind = LEY_BORN_HCT; kind < LEY_BORN_GBN; kind++)
+        for (int tapered = 0; tapered < 2; tapered++) {
+            o.born = (ley_born_kind)kind;
+            o.born_taper = tapered == 1;
+            o.born_cutoff_A = tapered == 1 ? 1000 : 0;
+            o.born_most_A = 12;
+            const outcome made = at_distance(&c, &o, 3);
+            const bool has_most = kind == LEY_BORN_HCT || tapered == 1;
+            assert_true(has_most ? made.radii[0] == 12 : made.radii[0] > 15);
+            /* Only the way in f changes the energy then; the large one's radius is its own. */
+            const double b2 = made.radii[0] * made.radii[1], e = exp(-9 / (4 * b2)), f = sqrt(9 + b2 * e);
+            const double slope = constant * (1 - 1 / 78.5) * -0.28 * 3 * (1 - e / 4) / (f * f * f);
+            assert_near(made.force[1][0], -slope, has_most ? 1e-6 * fabs(slope) : 1);
+        }
+}
+
 /* From the radii that two have to their energy. */
 static void test_born_of_two(void **state)
 {
@@ -281,7 +307,7 @@ static void test_born_of_two(void **state)
     }
 }
 
-/* ---- Surfaces --------------------------------------------------------------------------------- */
+/* ---- Surfaces -------------------------------------------------------------------------------- */
 
 static double cap(double a, double b, double r)
 {
@@ -332,7 +358,7 @@ static void test_lcpo_of_three(void **state)
     }
 }
 
-/* ---- Periodic --------------------------------------------------------------------------------- */
+/* ---- Periodic -------------------------------------------------------------------------------- */
 
 /* Madelung's constants; a charge with its background; two charges that are excluded. */
 static void test_crystals(void **state)
@@ -473,7 +499,7 @@ static void test_all_images(void **state)
     some_particles_clear(&p);
 }
 
-/* ---- A protein -------------------------------------------------------------------------------- */
+/* ---- A protein ------------------------------------------------------------------------------- */
 
 /* In kcal/mol and A, with OpenMM's constant: energy, force on particle 99 of 582, root mean square
  * force. compare_energies.py --write prints them. */
@@ -554,7 +580,7 @@ static void test_protein(void **state)
     free(x);
 }
 
-/* ---- Forces ----------------------------------------------------------------------------------- */
+/* ---- Forces ---------------------------------------------------------------------------------- */
 
 /* A derivative by four points: positions are floats, which take the steps exactly. */
 static double difference(const ley_particles_arrays *of, const ley_energy_options *o, float *x, int at,
@@ -665,7 +691,7 @@ static void test_forces_of_surface(void **state)
     some_particles_clear(&p);
 }
 
-/* ---- Some of all ------------------------------------------------------------------------------ */
+/* ---- Some of all ----------------------------------------------------------------------------- */
 
 /* What verification asks for: of some particles the same as of all. */
 static void test_some(void **state)
@@ -759,7 +785,7 @@ static void test_matrix(void **state)
     some_particles_clear(&p);
 }
 
-/* ---- Few, and bad ----------------------------------------------------------------------------- */
+/* ---- Few, and bad ---------------------------------------------------------------------------- */
 
 static void test_one(void **state)
 {
@@ -873,8 +899,8 @@ static void test_refusals(void **state)
 
 int main(void)
 {
-    return RUN_TESTS(test_curves_of_two, test_edges, test_integrals_of_two, test_born_of_two, test_surface_of_two,
-                     test_lcpo_of_three, test_crystals, test_tail, test_images, test_all_images, test_protein,
-                     test_forces_of_pairs, test_forces_of_born, test_forces_of_surface, test_some, test_matrix,
-                     test_one, test_radius_of_0, test_same_place, test_refusals);
+    return RUN_TESTS(test_curves_of_two, test_edges, test_integrals_of_two, test_most_radius, test_born_of_two,
+                     test_surface_of_two, test_lcpo_of_three, test_crystals, test_tail, test_images, test_all_images,
+                     test_protein, test_forces_of_pairs, test_forces_of_born, test_forces_of_surface, test_some,
+                     test_matrix, test_one, test_radius_of_0, test_same_place, test_refusals);
 }
