@@ -434,6 +434,29 @@ def test_top(given, tmp_path):
         assert sum(energy_of(p, x)) == pytest.approx(openmm_energy(app.GromacsTopFile(str(path)).createSystem(), x), abs=1e-4)
 
 
+@pytest.mark.parametrize("given", [{}, {"pairs": "1 4 1 0.001 1e-6\n2 5 1 0.002 2e-6\n3 6 1"},
+                                   {"more": "[ pairtypes ]\nCA CB 1 0.001 1.5e-6"},
+                                   {"more": "[ nonbond_params ]\nCA CB 1 0.003 4e-6"}])
+def test_powers(given, tmp_path):
+    """Combination rule 1: C6 and C12, kJ/mol nm^6 and nm^12, in place of sigma and epsilon; both are scaled in 1-4 pairs."""
+    path = top(tmp_path, rule=1, **given)
+    path.write_text(path.read_text().replace("A 0.35 0.3", "A 2.2e-3 2.6e-6").replace("A 0.30 0.7", "A 2.0e-3 1.6e-6"))
+    p = leyden.Particles(path)
+    x = 4 * np.array([[i, j, k] for i in range(2) for j in range(3) for k in range(2)]) + \
+        np.random.default_rng(3).uniform(-0.5, 0.5, (12, 3))
+    is_fixed = "nonbond" in given.get("more", "")
+    six, twelve = (3e-3, 4e-6) if is_fixed else (np.sqrt(2.2e-3 * 2.0e-3), np.sqrt(2.6e-6 * 1.6e-6))
+    s, t = p.type[0], p.type[1]
+    assert p.lennard_jones_b[s, t] == p.lennard_jones_b[t, s] == pytest.approx(six * 1e6 / KJ)
+    assert p.lennard_jones_a[s, t] == pytest.approx(twelve * 1e12 / KJ)
+    if "pairtypes" not in given.get("more", ""):
+        k = p.pair_14.tolist().index([0, 3])
+        six, twelve = (0.001, 1e-6) if "pairs" in given else (0.5 * six, 0.5 * twelve)
+        assert p.pair_14_b[k] == pytest.approx(six * 1e6 / KJ) and p.pair_14_a[k] == pytest.approx(twelve * 1e12 / KJ)
+    if mm is not None and not is_fixed:  # of these OpenMM scales C12 alone
+        assert sum(energy_of(p, x)) == pytest.approx(openmm_energy(app.GromacsTopFile(str(path)).createSystem(), x), abs=1e-4)
+
+
 def test_pairs_that_are_missing(tmp_path):
     """Neighbours of three bonds without a line in [ pairs ] have no energy; lines of the same pair add up."""
     p, twice = (leyden.Particles(top(tmp_path, pairs=pairs)) for pairs in ("1 4 1\n2 5 1", "1 4 1\n2 5 1\n2 5 1 0.3 0.1"))
