@@ -516,6 +516,10 @@ def test_refused_tops(tmp_path):
         leyden.Particles(top(tmp_path, pairs="1 5 1"))
     with pytest.raises(leyden.InputError, match="molecule M: exclusions of 2 bonds"):
         leyden.Particles(top(tmp_path, reach=2))
+    for section, what in (("constraints ]\n1 2 1 0.1", "constraints ] of function 1"), ("pairs_nb ]\n1 5 1 0 0 0 0", "pairs_nb ] cannot"),
+                          ("pairs ]\n1 4 2 0.5 0 0 0.3 0.1", "pairs ] of another function than 1")):
+        with pytest.raises(leyden.InputError, match=what):
+            leyden.Particles(top(tmp_path, exclusions=f"1 6\n[ {section}"))
     made = parmed.load_file(str(top(tmp_path)))
     with pytest.raises(leyden.InputError, match=r"molecule M has \[ exclusions \], which the Structure has lost"):
         leyden.Particles(made)

@@ -413,16 +413,21 @@ def _read_openmm(path: str, more: Sequence[str], wanted: Wanted) -> Arrays:
 
 
 def _contents_of(parmed: Any, path: str, structure: Any) -> List[str]:
-    """Names of molecules in their order: [ molecules ], and where there is none, each once."""
-    found, is_there = [], False
+    """Names of molecules in their order: [ molecules ], and where there is none, each once. InputError for what changes pairs,
+    and ParmEd does not read."""
+    found, section = [], ""
     with contextlib.closing(parmed.gromacs._gromacsfile.GromacsFile(  # pylint: disable=protected-access
             path, includes=[parmed.gromacs.GROMACS_TOPDIR], defines={"FLEXIBLE": 1})) as file:
         for line in file:
+            words = line.split()
             if line.strip().startswith("["):
-                is_there = line.strip()[1:-1].strip() == "molecules"
-            elif is_there and line.strip():
-                name, count = line.split()
-                found += [name] * int(count)
+                section = line.strip()[1:-1].strip()
+                if section == "pairs_nb" or section.endswith("polarization"):
+                    raise InputError(f"[ {section} ] cannot be had")
+            elif section == "constraints" and words[2:3] == ["1"]:
+                raise InputError("[ constraints ] of function 1, which exclude neighbours as bonds do, cannot be had")
+            elif section == "molecules" and words:
+                found += [words[0]] * int(words[1])
     return found or list(structure.molecules)
 
 
