@@ -622,6 +622,20 @@ def test_charmm(more, tmp_path):
     assert p.residue.tolist() == [0, 0, 0, 0, 1] and p.residue_numbers.tolist() == [1, 2]
 
 
+def test_other_psfs(tmp_path):
+    """Coulomb energies of 1-4 pairs are scaled by e14fac; explicit exclusions are refused."""
+    psf, prm, rtf = (tmp_path / name for name in ("m.psf", "m.prm", "m.rtf"))
+    psf.write_text(PSF)
+    prm.write_text(PRM.format(more="").replace("e14fac 1.0", "e14fac 0.4"))
+    rtf.write_text(RTF)
+    p = leyden.Particles.load(psf, rtf, prm)
+    np.testing.assert_allclose(p.pair_14_charges, [0.4 * 0.1 * -0.4, 0.4 * -0.2 * 0.2])
+    np.testing.assert_allclose(p.pair_14_a, np.sqrt(0.01 * 0.07) * 3.89 ** 12)
+    psf.write_text(PSF.replace("0 !NNB\n\n", "1 !NNB\n       5\n\n"))
+    with pytest.raises(leyden.InputError, match="exclusions beside those of bonds"):
+        leyden.Particles.load(psf, rtf, prm)
+
+
 def test_chamber(tmp_path):
     """CHARMM's force field in Amber's files, with the 1-4 table of its own."""
     psf, prm, rtf, path = (tmp_path / name for name in ("m.psf", "m.prm", "m.rtf", "m.prmtop"))

@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import warnings
 from typing import Any, Dict, Iterable, List, NamedTuple, Optional, Sequence, Set, Tuple
 
@@ -446,6 +447,10 @@ def read(path: str, more: Sequence[str], wanted: Wanted) -> Arrays:
     if is_psf and not more:
         raise InputError("a PSF has no Lennard-Jones parameters: files of these are needed, too (.prm, .rtf, .str), which follow "
                          "the PSF in Particles.load(), and --parameters in the command")
+    if is_psf:
+        with open(path, encoding="utf-8", errors="replace") as file:
+            if any(re.match(r"\s*[1-9]\d*\s+!NNB\b", line) for line in file):
+                raise InputError("exclusions beside those of bonds (!NNB), which ParmEd does not read")
     if more and not is_psf:
         raise UsageError(f"{os.path.basename(more[0])}: only PSF files need files of parameters")
     with warnings.catch_warnings(record=True) as said:
