@@ -751,6 +751,7 @@ def test_born(gb, protein):
     p = leyden.Particles.from_openmm(system, topology, gb=gb)
     np.testing.assert_allclose(p.born_radii, 10 * right[:, 0])
     np.testing.assert_allclose(p.born_screens, right[:, 1])
+    assert p.born_model == (gb if gb.startswith("gbn") else "obc2")
     if gb == "gbn2":
         np.testing.assert_allclose(p.born_factors, right[:, 2:])
     else:
@@ -775,7 +776,8 @@ def test_nucleic_acids():
     made = molecule([(0, 1)], 2)
     for name, screen in (("DA5", 1.268902), ("RU", 1.268902), ("A", 1.268902), ("DAL", 1.058554), ("ALA", 1.058554)):
         made.residues[0].name = name
-        assert leyden.Particles(made, gb="gbn2").born_screens[0] == screen
+        p = leyden.Particles(made, gb="gbn2")
+        assert p.born_screens[0] == screen and p.born_model == "gbn2"
 
 
 def test_lcpo(protein):
