@@ -230,6 +230,15 @@ def test_terms(engine, system, options):
     assert energy.report["frames"] == 6
 
 
+def test_engines_close_their_energies(system):
+    with leyden.Engine("cpu") as engine:
+        energy = leyden.Energy(leyden.Particles.load(system[2]), engine)
+        energy.run(system[1][0])
+    with pytest.raises(leyden.UsageError, match="closed"):
+        energy.run(system[1][0])
+    energy.close()
+
+
 def test_groups(engine, system):
     """Energies between a chain and a ligand: twice their element, which is what the complex has beyond the two."""
     arrays, frames, archive, _ = system
@@ -422,10 +431,6 @@ def test_frames_that_are_refused(engine, system, tmp_path):
 
 
 # ---- Resuming ------------------------------------------------------------------------------------
-
-
-class Stop(Exception):
-    """What a callback of this test raises."""
 
 
 def test_interrupted_and_resumed(engine, system, tmp_path):

@@ -112,16 +112,17 @@ def energy(topology: Any, *trajectories: Any, strip: Any = None, groups: Any = N
     found, words = (None, []) if groups is None else _groups_in(universe, groups, kept.index)
     number = found if not matrix else residues_of(particles)[0]
     frames = frames_of(universe, kept.index, way, start, stop, step, skip_bad, readers)
-    part = Part("all", Energy(particles, engine, by_particle=by is not None, groups=number, **options), None, by, matrix)
     facts = {"strip": kept.stripped, "by": by, "matrix": matrix, "groups": words, "periodic": not way.is_open,
              "whole": way.whole, "cell": str(cell)}
     saved = None if checkpoint is None else Checkpoint(checkpoint, source_of(frames, name, asked, facts), checkpoint_s)
     watcher = FrameWatcher(progress)
-    try:
-        gathered = gather(frames, [part], way, pairs_of(particles), saved, watcher)
-    finally:
-        watcher.close()
-    report: Dict[str, Any] = {**report_of(frames, gathered, watcher, [part]), **facts, "topology": name}
+    with Energy(particles, engine, by_particle=by is not None, groups=number, **options) as made:
+        part = Part("all", made, None, by, matrix)
+        try:
+            gathered = gather(frames, [part], way, pairs_of(particles), saved, watcher)
+        finally:
+            watcher.close()
+        report: Dict[str, Any] = {**report_of(frames, gathered, watcher, [part]), **facts, "topology": name}
     report["remarks"] = remarks_of(report)
     report["comment"] = comment_of(asked, report)
     labels = residues_of(particles)[1] if matrix else part.labels
