@@ -529,3 +529,104 @@ def test_a_killed_command(system, tmp_path, number):
         assert refused.returncode == 1 and "--resume goes on from it" in refused.stderr
         done = run(*words, "--resume")
         assert done.returncode == 0 and not kept.exists() and out.read_bytes() == whole, done.stderr
+
+
+# ---- A protein with a dipeptide, beside OpenMM ---------------------------------------------------
+
+
+@pytest.fixture(name="amber", scope="module")
+def _amber(tmp_path_factory):
+    """Files of a protein of OpenMM's package and a copy of its last two residues, LIG, beside it: a folder with
+    complex.prmtop, receptor.prmtop, ligand.prmtop, and run.nc of 12 frames in a cell, with positions (F, N, 3)."""
+    openmm, parmed = pytest.importorskip("openmm"), pytest.importorskip("parmed")
+    from openmm import app, unit
+    folder, reference = tmp_path_factory.mktemp("amber"), openmm.Platform.getPlatformByName("Reference")
+    pdb = app.PDBFile(os.path.join(os.path.dirname(app.__file__), "data", "test.pdb"))
+    whole = app.Modeller(pdb.topology, pdb.positions)
+    whole.deleteWater()
+    whole.delete([residue for residue in whole.topology.residues() if len(list(residue.atoms())) < 5])
+    field = app.ForceField("amber99sb.xml")
+    ligand = app.Modeller(whole.topology, whole.positions)
+    ligand.delete(list(ligand.topology.residues())[:-2])
+    ligand.delete([atom for atom in ligand.topology.atoms() if atom.element is app.element.hydrogen])
+    ligand.addHydrogens(field, platform=reference)
+    x, y = (np.array(one.positions.value_in_unit(unit.angstrom)) for one in (whole, ligand))
+    random, found = np.random.default_rng(4), []
+    for _ in range(60):  # where it lies deepest
+        way = random.normal(size=3)
+        way /= np.linalg.norm(way)
+        for reach in np.arange(2, 40, 0.5):
+            moved = y - y.mean(axis=0) + x.mean(axis=0) + reach * way
+            if np.linalg.norm(x[:, None] - moved, axis=2).min() > 2.3:
+                found.append((reach, moved.tolist()))
+                break
+    place = min(found)[1]
+    whole.add(ligand.topology, place * unit.angstrom)
+    structure = parmed.openmm.load_topology(whole.topology, field.createSystem(whole.topology), whole.positions)
+    for residue in structure.residues[-2:]:
+        residue.name = "LIG"
+    count = len(x)
+    for name, part in (("complex", structure), ("receptor", structure[:count]), ("ligand", structure[count:])):
+        parm = parmed.amber.AmberParm.from_structure(part)
+        parmed.tools.changeRadii(parm, "mbondi2").execute()
+        parm.save(str(folder / f"{name}.prmtop"))
+    z = np.concatenate([x, place])
+    frames = []
+    for _ in range(12):
+        frame = z + random.normal(size=z.shape) * 0.02
+        frame[count:] += random.normal(size=3) * 0.1
+        frames.append(frame)
+    write_frames(folder / "run.nc", np.mod(np.array(frames) - z.mean(axis=0), 60), [60.0, 60, 60, 90, 90, 90])
+    return folder, np.array(frames, np.float32), count
+
+
+@pytest.mark.extra
+@pytest.mark.parametrize("gb, theirs", [("obc2", "OBC2"), ("hct", "HCT"), ("obc1", "OBC1"), ("gbn", "GBn"), ("gbn2", "GBn2")])
+def test_openmm_agrees(engine, amber, gb, theirs):
+    """Of complex, receptor and ligand, each by OpenMM's own reading of its own file; the frames were broken by the cell."""
+    import openmm
+    from openmm import app, unit
+    folder, frames, count = amber
+    made = leyden.mmgbsa(folder / "complex.prmtop", folder / "run.nc", **SIDES, gb=gb, surface=None, constant="openmm",
+                         solvent_dielectric=78.5, engine=engine, stop=3)
+    assert made.report["made_whole"] > 0
+    right = {}
+    for name, part in (("complex", slice(None)), ("receptor", slice(0, count)), ("ligand", slice(count, None))):
+        prmtop = app.AmberPrmtopFile(str(folder / f"{name}.prmtop"))
+        system = prmtop.createSystem(nonbondedMethod=app.NoCutoff, implicitSolvent=getattr(app, theirs), soluteDielectric=1.0,
+                                     solventDielectric=78.5, gbsaModel=None)
+        for force in system.getForces():
+            kind = type(force).__name__
+            force.setForceGroup(1 if kind == "NonbondedForce" else 2 if "GB" in kind else 3)
+        context = openmm.Context(system, openmm.VerletIntegrator(0.001), openmm.Platform.getPlatformByName("Reference"))
+        rows = []
+        for frame in frames[:3]:
+            context.setPositions(frame[part].astype(float) / 10)
+            rows.append([context.getState(getEnergy=True, groups={group}).getPotentialEnergy().value_in_unit(
+                unit.kilocalorie_per_mole) for group in (1, 2)])
+        right[name] = np.array(rows)
+        found = getattr(made, name).terms
+        assert np.allclose(found[:, :4].sum(axis=1), right[name][:, 0], rtol=2e-5, atol=0.02)
+        assert np.allclose(found[:, 4], right[name][:, 1], rtol=2e-5, atol=0.02)
+    delta = right["complex"] - right["receptor"] - right["ligand"]
+    assert np.abs(made.delta.total - delta.sum(axis=1)).max() < 0.05
+    assert np.abs(delta).max() > 1
+
+
+@pytest.mark.extra
+def test_page(amber, tmp_path, monkeypatch):
+    """The commands and the Python of docs/mmgbsa.md, one after the other."""
+    pytest.importorskip("matplotlib").use("Agg")
+    for name in ("complex.prmtop", "run.nc"):
+        (tmp_path / name).symlink_to(amber[0] / name)
+    monkeypatch.chdir(tmp_path)
+    text = (SOURCES / "docs" / "mmgbsa.md").read_text(encoding="utf-8")
+    commands = [line for block in re.findall(r"^```sh\n(.*?)^```", text, re.DOTALL | re.MULTILINE)
+                for line in block.replace("\\\n", " ").splitlines() if line.startswith("python3 -m leyden ")]
+    blocks, scope = re.findall(r"^```python\n(.*?)^```", text, re.DOTALL | re.MULTILINE), {}
+    assert len(commands) >= 3 and len(blocks) >= 2
+    for line in commands:
+        done = subprocess.run(line.replace("python3", sys.executable, 1), shell=True, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, line + done.stderr
+    for block in blocks:
+        exec(compile(block, "docs/mmgbsa.md", "exec"), scope)
