@@ -1,5 +1,8 @@
+#include "law/energy_options.h"
+
 #include "error.h"
-#include "law/energy_parts.h"
+#include "law/energy_born.h"
+#include "law/energy_pairs.h"
 
 #include <math.h>
 
@@ -19,7 +22,7 @@ void ley_energy_options_default(ley_energy_options *options)
                                     .verify_every = 256};
 }
 
-/* ---- Options ---------------------------------------------------------------------------------- */
+/* ---- Options --------------------------------------------------------------------------------- */
 
 static ley_status check_ranges(const ley_energy_options *o, ley_error *error)
 {
@@ -78,7 +81,7 @@ static ley_status check_together(const ley_energy_options *o, ley_error *error)
     return LEY_OK;
 }
 
-/* ---- Particles -------------------------------------------------------------------------------- */
+/* ---- Particles ------------------------------------------------------------------------------- */
 
 static ley_status check_arrays(const ley_particles_arrays *of, const ley_energy_options *o, ley_error *error)
 {
@@ -113,7 +116,7 @@ ley_status energy_law_check(const ley_particles_arrays *particles, const ley_ene
     return status;
 }
 
-/* ---- Frames ----------------------------------------------------------------------------------- */
+/* ---- Frames ---------------------------------------------------------------------------------- */
 
 /* How far pairs reach within a cell, at most. */
 static double reach_of(const ley_particles_arrays *of, const ley_energy_options *o)

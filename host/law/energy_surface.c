@@ -1,4 +1,4 @@
-#include "law/energy_parts.h"
+#include "law/energy_surface.h"
 
 #include "error.h"
 
@@ -47,7 +47,7 @@ static void find_neighbours(const energy_law *law, int64_t i, energy_surface *s)
     }
 }
 
-/* ---- LCPO ------------------------------------------------------------------------------------- */
+/* ---- LCPO ------------------------------------------------------------------------------------ */
 
 /* What sphere b buries of sphere a, at a distance. */
 static energy_curve buried(double a_A, double b_A, double r_A)
@@ -109,7 +109,7 @@ static void add_lcpo(const energy_law *law, int64_t i, energy_surface *s)
         add_change(1, s->change[j], s->slope[s->neighbour[j]]);
 }
 
-/* ---- Points ----------------------------------------------------------------------------------- */
+/* ---- Points ---------------------------------------------------------------------------------- */
 
 void energy_surface_direction(int point, double direction[3])
 {
@@ -144,7 +144,7 @@ static void add_numerical(const energy_law *law, int64_t i, energy_surface *s)
     s->absolute[i] = s->area[i];
 }
 
-/* ---- All of it -------------------------------------------------------------------------------- */
+/* ---- All of it ------------------------------------------------------------------------------- */
 
 static ley_status allocate(size_t n, energy_surface **made, ley_error *error)
 {

@@ -83,11 +83,11 @@ def _tabulated(force: Any) -> Dict[str, Callable[..., Any]]:
     made: Dict[str, Callable[..., Any]] = {}
     for k in range(force.getNumTabulatedFunctions() if hasattr(force, "getTabulatedFunction") else 0):
         kind, parameters = force.getTabulatedFunction(k), force.getTabulatedFunction(k).getFunctionParameters()
-        values = np.array(parameters[-1], float)
         if type(kind).__name__ == "Discrete1DFunction":
+            values = np.array(parameters, float).reshape(-1)
             made[force.getTabulatedFunctionName(k)] = lambda x, v=values: v[np.rint(x).astype(int)]
         elif type(kind).__name__ == "Discrete2DFunction":
-            rows = int(parameters[0])  # x goes fastest
+            rows, values = int(parameters[0]), np.array(parameters[-1], float)  # x goes fastest
             made[force.getTabulatedFunctionName(k)] = \
                 lambda x, y, v=values, n=rows: v[np.rint(x).astype(int) + n * np.rint(y).astype(int)]
     return made

@@ -177,8 +177,8 @@ class Particles(Guessed):
             gb: for which model of generalised Born radii and screens are: "hct", "obc1", "obc2", "gbn" or "gbn2".
             radii: "auto": those of a prmtop, which has some; else by `gb` as Amber advises: mbondi of hct, mbondi2 of obc1 and
                 obc2, bondi of gbn, mbondi3 of gbn2. Or one of "bondi", "amber6", "mbondi", "mbondi2", "mbondi3".
-            surface_radii: "lcpo": LCPO's own, and Bondi's of atoms that it does not know; "bondi": A. Bondi's, J. Phys. Chem.
-                68, 441 (1964), which are none for LCPO.
+            surface_radii: "lcpo": LCPO's own, which are 0 of hydrogen; "bondi": of all atoms, for surfaces by points, A. A.
+                Bondi, J. Phys. Chem. 68, 441 (1964): LCPO's constants are unknown then.
 
         Archives have what they have: gb, radii and surface_radii are not for them.
 
@@ -352,12 +352,12 @@ class Particles(Guessed):
 
     @property
     def surface_radii(self) -> Optional[np.ndarray]:
-        """(particles,), of van der Waals, A."""
+        """(particles,), of van der Waals, A; 0: takes no part in surfaces."""
         return self._array("surface_radii")
 
     @property
     def lcpo_factors(self) -> Optional[np.ndarray]:
-        """(particles, 4), P1 to P4 of LCPO, P4 per A^2; all 0: is left out of it."""
+        """(particles, 4), P1 to P4 of LCPO, P4 per A^2."""
         return self._array("lcpo_factors")
 
     @property

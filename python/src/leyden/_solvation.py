@@ -108,7 +108,7 @@ def born_constants(of: Molecules, gb: str) -> Dict[str, np.ndarray]:
 # Radius, and P1 to P4: J. Weiser, P. S. Shenkin and W. C. Still, J. Comput. Chem. 20, 217 (1999), table 1, by hybridisation
 # and bonds to others than hydrogen; F and Mg as Amber has them.
 _SP3_C = {1: (1.7, 0.77887, -0.28063, -0.0012968, 0.00039328), 2: (1.7, 0.56482, -0.19608, -0.0010219, 0.0002658),
-          3: (1.7, 0.23348, -0.072627, -0.00020079, 0.00007967), 4: (1.7, 1e-30, 0.0, 0.0, 0.0)}
+          3: (1.7, 0.23348, -0.072627, -0.00020079, 0.00007967), 4: (1.7, 0.0, 0.0, 0.0, 0.0)}
 _SP2_C = {2: (1.7, 0.51245, -0.15966, -0.00019781, 0.00016392), 3: (1.7, 0.070344, -0.019015, -0.000022009, 0.000016875)}
 _SP3_O = {1: (1.6, 0.77914, -0.25262, -0.0016056, 0.00035071), 2: (1.6, 0.49392, -0.16038, -0.00015512, 0.00016453)}
 _SP2_O = (1.6, 0.68563, -0.1868, -0.00135573, 0.00023743)
@@ -148,9 +148,10 @@ def _lcpo_of(of: Molecules, i: int) -> Any:
 
 
 def surface_constants(of: Molecules, kind: str) -> Dict[str, np.ndarray]:
-    """Radii and LCPO's factors, as members of particles: "lcpo"; or Bondi's radii alone: "bondi".
+    """LCPO's radii and factors, as members of particles: "lcpo"; or Bondi's radii: "bondi".
 
-    Atoms other than hydrogen whose element LCPO does not know have no surface there: of bonded ones a RadiiWarning tells.
+    LCPO leaves out hydrogen, whose radii are 0 there, and elements that it does not know: of bonded atoms of these a
+    RadiiWarning tells.
     """
     if kind not in ("lcpo", "bondi"):
         raise UsageError(f"surface_radii: {kind!r:.60} is neither lcpo nor bondi")
@@ -158,7 +159,7 @@ def surface_constants(of: Molecules, kind: str) -> Dict[str, np.ndarray]:
     radii = np.array([0.0 if symbol == "EP" else VAN_DER_WAALS_A.get(symbol, 2.0) for symbol in symbols])
     if kind == "bondi":
         return {"surface_radii": radii}
-    factors, unknown = np.zeros((len(radii), 4)), []
+    radii, factors, unknown = np.zeros(len(radii)), np.zeros((len(radii), 4)), []
     for i in np.flatnonzero(of.elements > 1):
         row = _lcpo_of(of, i)
         if row is not None:

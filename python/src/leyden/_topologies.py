@@ -1,6 +1,7 @@
 """Topologies of other programs as particles: files and Structures by ParmEd, Systems of OpenMM."""
 from __future__ import annotations
 
+import contextlib
 import os
 import warnings
 from typing import Any, Dict, Iterable, List, NamedTuple, Optional, Sequence, Set, Tuple
@@ -126,8 +127,8 @@ def solvation(of: Molecules, wanted: Wanted, radii: Optional[np.ndarray] = None,
     return made
 
 
-def of_parmed(structure: Any, wanted: Wanted) -> Arrays:
-    """Members of particles."""
+def of_parmed(structure: Any, wanted: Wanted, contents: Optional[List[str]] = None) -> Arrays:
+    """Members of particles. `contents`: molecules of a file of GROMACS in their order, where that is known."""
     kind = type(structure).__name__
     if not hasattr(structure, "atoms") or not hasattr(structure, "bonds"):
         raise UsageError(f"structure: a Structure of ParmEd is needed, not {kind}")
@@ -139,7 +140,7 @@ def of_parmed(structure: Any, wanted: Wanted) -> Arrays:
         raise InputError("ParmEd has not understood all forces of this Structure: Particles.from_openmm() takes Systems")
     arrays, graph, molecules = _atoms_of(structure)
     arrays.update(_of_amber(structure, graph, arrays["charges"]) if hasattr(structure, "parm_data")
-                  else _of_structure(structure, graph))
+                  else _of_structure(structure, graph, contents))
     radii = screens = None
     if hasattr(structure, "parm_data"):
         radii = np.array([atom.solvent_radius or 0 for atom in structure.atoms], float)
@@ -171,8 +172,7 @@ def _amber_table(data: Any, types: int, kind: str = "LENNARD_JONES") -> Tuple[np
 
 def _of_amber(parm: Any, graph: Graph, charges: np.ndarray) -> Arrays:
     """Explicit tables, exclusions, and 1-4 pairs with each dihedral's own scales."""
-    if parm.is_changed():
-        parm.remake_parm()
+    parm.remake_parm()
     data, types = parm.parm_data, int(parm.ptr("ntypes"))
     if "LENNARD_JONES_CCOEF" in data:
         raise InputError("12-6-4 terms, c/r^4 (LENNARD_JONES_CCOEF), and only a/r^12 - b/r^6 can be computed")
@@ -218,10 +218,10 @@ def _types_of(structure: Any, rule: str) -> Arrays:
     keys: Dict[Tuple[float, float, str], int] = {}
     kind = []
     for atom in structure.atoms:
-        if atom.sigma is None or atom.epsilon is None:
-            raise InputError(f"atom {atom.idx + 1}, {atom.name}, has no Lennard-Jones parameters: files of parameters are missing")
         name = _name_of_type(atom)
         kind.append(keys.setdefault((float(atom.sigma), abs(float(atom.epsilon)), name if name in fixed else ""), len(keys)))
+    if not any(depth for _, depth, _ in keys) and not fixed:
+        raise InputError("no atom has Lennard-Jones parameters: files of parameters are missing")
     a, b = table([key[0] for key in keys], [key[1] for key in keys], rule)
     for first, s in keys.items():
         for second, t in keys.items():
@@ -267,7 +267,20 @@ def _dihedral_pairs(structure: Any, graph: Graph, near: Set[Pair], rule: str) ->
     return pairs
 
 
-def _adjusted_pairs(structure: Any, exclusions: Set[Pair]) -> Dict[Pair, Energies]:
+def _size_and_depth(structure: Any, adjust: Any, rule: str) -> Tuple[float, float]:
+    """Of a pair that is listed. GROMACS generates them (gen-pairs) of what the types have as a pair, [ nonbond_params ] too,
+    which ParmEd leaves aside."""
+    first, last, kind = adjust.atom1, adjust.atom2, adjust.type
+    row = (getattr(first.atom_type, "nbfix", None) or {}).get(_name_of_type(last))
+    if row is not None and getattr(getattr(structure, "defaults", None), "gen_pairs", "no") == "yes":
+        depth = structure.defaults.fudgeLJ * (first.epsilon * last.epsilon) ** 0.5
+        size = (first.sigma * last.sigma) ** 0.5 if rule == "geometric" else 0.5 * (first.sigma + last.sigma)
+        if np.allclose([depth, size], [kind.epsilon, kind.sigma], rtol=1e-9):
+            return row[0] / _SIXTH_ROOT, abs(row[1]) * structure.defaults.fudgeLJ
+    return kind.sigma, abs(kind.epsilon)
+
+
+def _adjusted_pairs(structure: Any, exclusions: Set[Pair], rule: str) -> Dict[Pair, Energies]:
     """Pairs that a topology lists: of GROMACS [ pairs ], which add up."""
     is_gromacs = type(structure).__name__ == "GromacsTopologyFile"
     pairs: Dict[Pair, Energies] = {}
@@ -279,14 +292,32 @@ def _adjusted_pairs(structure: Any, exclusions: Set[Pair]) -> Dict[Pair, Energie
         if is_gromacs and pair not in exclusions:
             raise InputError(f"[ pairs ] has atoms {pair[0] + 1} and {pair[1] + 1}, which are no neighbours of three bonds or less: "
                              "GROMACS computes their non-bonded energy beside it, which cannot be had")
-        depth, size = abs(kind.epsilon), kind.sigma
+        size, depth = _size_and_depth(structure, adjust, rule)
         energies = (first.charge * last.charge * kind.chgscale, 4 * depth * size ** 12, 4 * depth * size ** 6)
         former = pairs.get(pair, (0.0, 0.0, 0.0)) if is_gromacs else (0.0, 0.0, 0.0)
         pairs[pair] = (former[0] + energies[0], former[1] + energies[1], former[2] + energies[2])
     return pairs
 
 
-def _of_structure(structure: Any, graph: Graph) -> Arrays:
+def _molecule_exclusions(structure: Any, contents: Optional[List[str]]) -> Set[Pair]:
+    """[ exclusions ] of molecules of GROMACS, which ParmEd drops when it puts them together. InputError for another reach of
+    exclusions than three bonds, where there are such neighbours."""
+    found: Dict[str, Set[Pair]] = {}
+    for name, (molecule, reach) in getattr(structure, "molecules", {}).items():
+        graph = Graph(len(molecule.atoms), ((bond.atom1.idx, bond.atom2.idx) for bond in molecule.bonds), set())
+        if any(graph.within(max(reach, 3) + 1)[min(reach, 3):max(reach, 3)]):
+            raise InputError(f"molecule {name}: exclusions of {reach} bonds (nrexcl), and only three can be had")
+        found[name] = {ordered(atom.idx, other.idx) for atom in molecule.atoms for other in atom.exclusion_partners}
+        if contents is None and found[name] - set().union(*graph.within(3)):
+            raise InputError(f"molecule {name} has [ exclusions ], which the Structure has lost: Particles.load() takes the file")
+    exclusions, first = set(), 0
+    for name in contents or []:
+        exclusions |= {(first + i, first + j) for i, j in found[name]}
+        first += len(structure.molecules[name][0].atoms)
+    return exclusions
+
+
+def _of_structure(structure: Any, graph: Graph, contents: Optional[List[str]]) -> Arrays:
     """Structures whose atoms have sigma and epsilon: of GROMACS, of CHARMM, and others."""
     if getattr(getattr(structure, "defaults", None), "nbfunc", 1) != 1:
         raise InputError("Buckingham's energies (nbfunc 2), and only a/r^12 - b/r^6 can be computed")
@@ -296,8 +327,8 @@ def _of_structure(structure: Any, graph: Graph) -> Arrays:
     reaches = graph.within(3)
     near = graph.families(reaches[0] | reaches[1])
     listed = {ordered(atom.idx, other.idx) for atom in structure.atoms for other in atom.exclusion_partners}
-    exclusions = near | graph.families(reaches[2]) | graph.own() | listed
-    pairs = _adjusted_pairs(structure, exclusions) if structure.adjusts else _dihedral_pairs(structure, graph, near, rule)
+    exclusions = near | graph.families(reaches[2]) | graph.own() | listed | _molecule_exclusions(structure, contents)
+    pairs = _adjusted_pairs(structure, exclusions, rule) if structure.adjusts else _dihedral_pairs(structure, graph, near, rule)
     return {**_types_of(structure, rule), **pair_arrays(exclusions, pairs)}
 
 
@@ -351,6 +382,20 @@ def _read_openmm(path: str, more: Sequence[str], wanted: Wanted) -> Arrays:
     return of_openmm(system, reader(more[0]).topology if more else None, wanted)
 
 
+def _contents_of(parmed: Any, path: str, structure: Any) -> List[str]:
+    """Names of molecules in their order: [ molecules ], and where there is none, each once."""
+    found, is_there = [], False
+    with contextlib.closing(parmed.gromacs._gromacsfile.GromacsFile(  # pylint: disable=protected-access
+            path, includes=[parmed.gromacs.GROMACS_TOPDIR], defines={"FLEXIBLE": 1})) as file:
+        for line in file:
+            if line.strip().startswith("["):
+                is_there = line.strip()[1:-1].strip() == "molecules"
+            elif is_there and line.strip():
+                name, count = line.split()
+                found += [name] * int(count)
+    return found or list(structure.molecules)
+
+
 def is_topology(path: str) -> bool:
     """Whether a file is one that `read` takes, by its name."""
     return path.lower().endswith((".prmtop", ".parm7", ".top", ".psf", ".xml"))
@@ -373,9 +418,9 @@ def read(path: str, more: Sequence[str], wanted: Wanted) -> Arrays:
         structure = parmed.charmm.CharmmPsfFile(path) if is_psf else parmed.load_file(path)
         if is_psf:
             structure.load_parameters(parmed.charmm.CharmmParameterSet(*more))
-    for warning in said:
-        if "nrexcl" in str(warning.message) or "funct != 1" in str(warning.message):
-            raise InputError(f"ParmEd cannot read this: {warning.message}")
+    if any("funct != 1" in str(warning.message) for warning in said):
+        raise InputError("[ pairs ] of another function than 1, whose charges are not the atoms'")
     if not hasattr(structure, "bonds"):
         raise InputError("no topology that ParmEd knows: prmtop, top and PSF files are read")
-    return of_parmed(structure, wanted)
+    is_gromacs = type(structure).__name__ == "GromacsTopologyFile"
+    return of_parmed(structure, wanted, _contents_of(parmed, path, structure) if is_gromacs else None)
