@@ -337,8 +337,9 @@ oclgrind: all $(addprefix $(BUILD)/tests/,test_lattice test_transfer test_epilog
 	@BUILD=$(BUILD) bash tests/oclgrind.sh
 
 offline_tools := $(addprefix $(BUILD)/tests/,offline_nvrtc offline_specs)
-small_programs := $(offline_tools) $(addprefix $(BUILD)/tests/,bench_born bench_launches bench_plan make_error_table)
+small_programs := $(offline_tools) $(addprefix $(BUILD)/tests/,bench_born bench_energy bench_launches bench_plan make_error_table)
 
+$(BUILD)/tests/bench_energy: $(BUILD)/tests/some_energies.o
 $(small_programs): %: %.o $(BUILD)/libleyden.a
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(common) $(CFLAGS) -o $@ $^ $(lib_libs)
@@ -401,6 +402,11 @@ bench-launches: $(BUILD)/tests/bench_launches
 ## Measures the passes of generalised Born on DEVICE, of PARTICLES particles.
 bench-born: $(BUILD)/tests/bench_born
 	$< $(or $(DEVICE),0) $(or $(PARTICLES),4656)
+
+## Measures energies and forces of all pairs of particles, on DEVICE.
+bench-energy: $(BUILD)/tests/bench_energy
+	$< $(or $(DEVICE),gpu)
+	$< $(or $(DEVICE),gpu) 13386 20
 
 ## Measures how many maps a second a plan makes, of 92,000 and of 1,000 atoms, on DEVICE.
 bench-plan: $(BUILD)/tests/bench_plan

@@ -39,7 +39,7 @@ static int frames_of_batch(const energy_part *part, int64_t frames, size_t frame
                  pairs = (double)part->problem->padded * (double)part->problem->padded;
     double most = fmin(most_bytes, left) / (double)(bytes_of_frame(part->problem) + frame_bytes);
     most = fmin(most, most_pairs[part->arena.device->info->device_class != DEV_CPU] / pairs);
-    most = fmin(most, fmin(MOST, (double)(frames + 1) / 2));
+    most = fmin(most, fmin(MOST, (double)frames));
     return most < 1 ? 1 : (int)most;
 }
 
@@ -219,7 +219,7 @@ void energy_batch_begin(energy_part *part, energy_batch *b, int64_t first, int f
     b->first = first;
     b->frames = frames;
     place_all(part, b, position_A, cell_A);
-    sequence_begin(&b->sequence, &part->flight, NULL);
+    sequence_begin(&b->sequence, &part->flight, part->cancelled);
     sequence_send(&b->sequence, b->position.buffer, 0, b->position_out, 0, 4 * places * sizeof(float));
     if (cell_A != NULL)
         sequence_send(&b->sequence, b->cell.buffer, 0, b->cell_out, 0, 24 * (size_t)frames * sizeof(float));

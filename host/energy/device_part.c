@@ -83,7 +83,7 @@ ley_status energy_part_finish(energy_part *part, energy_batch *b, ley_error *err
         status = settle(part, b, &again, error);
         if (status != LEY_OK || !again)
             break;
-        sequence_begin(&b->sequence, &part->flight, NULL);
+        sequence_begin(&b->sequence, &part->flight, part->cancelled);
         launch_all(part, b);
         status = sequence_finish(&b->sequence, error);
     }

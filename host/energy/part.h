@@ -37,6 +37,7 @@ typedef struct energy_part {
     bool is_periodic;
     arena arena;
     flight flight;
+    const atomic_bool *cancelled; /* NULL: never */
     int frames; /* of a batch, at most */
 
     /* What modules share: by place. */

@@ -158,7 +158,7 @@ ley_status energy_trial_begin(energy_trial *t, dev *device, const ley_energy_opt
         o.cutoff_A = best_cutoff(t, o.cutoff_A);
     status = energy_problem_make(&t->problem, t->particles, &o, error);
     if (status == LEY_OK)
-        status = energy_memory_make(&t->part, &t->problem, device, is_periodic, 2 * ENERGY_TRIAL_FRAMES, 0, error);
+        status = energy_memory_make(&t->part, &t->problem, device, is_periodic, ENERGY_TRIAL_FRAMES, 0, error);
     if (status == LEY_OK && t->part.frames < ENERGY_TRIAL_FRAMES)
         status = ley_fail(error, LEY_ERROR_NO_DEVICE, "no room for a self-test's frames");
     if (status != LEY_OK)
