@@ -70,8 +70,10 @@ LEY_FN real way_from(const own *o, int u, float4 at, LEY_REFERENCE(image_cell) c
     *x = o->x[u] - at.x;
     *y = o->y[u] - at.y;
     *z = o->z[u] - at.z;
-#if LEY_PERIODIC
+#if LEY_PERIODIC && LEY_CUTOFF != LEY_BORN_CUT_NOT
     ley_bring_near(cell, x, y, z);
+#elif LEY_PERIODIC
+    ley_bring_nearest(cell, x, y, z);
 #endif
     return *x * *x + *y * *y + *z * *z;
 }

@@ -308,13 +308,17 @@ static void test_cutoffs(void **state)
 static void test_cells(void **state)
 {
     molecule m = globule(600, 7);
-    const double cells[2][9] = {{40, 0, 0, 0, 42, 0, 0, 0, 44}, {40, 0, 0, 9, 42, 0, -8, 7, 44}};
+    const double cells[2][9] = {{40, 0, 0, 0, 42, 0, 0, 0, 44}, {40, 0, 0, 9, 42, 0, -8, 7, 44}},
+                 narrow[2][9] = {{22, 0, 0, 0, 24, 0, 0, 0, 25}, {22, 0, 0, 9, 24, 0, -8, 7, 25}};
     ley_energy_options o = options_of(LEY_BORN_OBC2);
     (void)state;
     o.born_cutoff_A = 14;
     compare("in cells", &m, &o, 2, cells[0]);
     o.born_taper = true;
     compare("tapered in cells", &m, &o, 2, cells[0]);
+    o.born_cutoff_A = 0;
+    o.born_taper = false;
+    compare("of nearest images", &m, &o, 2, narrow[0]);
     end(&m);
 }
 
@@ -452,6 +456,39 @@ static void test_protein(void **state)
     end(&m);
 }
 
+/* As the library has them: all frames verified, by particle, between groups. */
+static void test_library(void **state)
+{
+    enum { FRAMES = 3 };
+    molecule m = globule(300, 14);
+    (void)state;
+    for (int forces = 0; forces <= 1; forces++) {
+        ley_energy_options o = options_of(LEY_BORN_GBN2);
+        ley_energy *energy = NULL;
+        ley_error error = {0};
+        double terms[FRAMES][LEY_ENERGY_TERMS],
+            matrix[FRAMES][LEY_ENERGY_TERMS][MOST_GROUPS - 1][MOST_GROUPS - 1];
+        ley_energy_results r = {.size = sizeof r, .terms = terms[0], .matrix = matrix[0][0][0]};
+        o.groups = MOST_GROUPS - 1;
+        o.group = m.group;
+        o.salt_M = 0.1;
+        o.forces = forces != 0;
+        o.verify_every = 1;
+        assert_ok(ley_energy_create(engine, m.particles, &o, &energy, &error));
+        assert_ok(ley_energy_run(energy, FRAMES, m.frame[0], NULL, &r, &error));
+        ley_energy_destroy(energy);
+        outcome right = by_law(&m, &o, FRAMES, NULL);
+        for (int f = 0; f < FRAMES; f++) {
+            const double sum = total(right.energy + f * m.count, m.count);
+            assert_true(fabs(terms[f][LEY_ENERGY_BORN] - sum) <= 1e-6 * fabs(sum));
+            assert_true(largest(matrix[f][LEY_ENERGY_BORN][0], right.matrix + f * o.groups * o.groups,
+                                o.groups * o.groups) < 2e-6);
+        }
+        outcome_end(&right);
+    }
+    end(&m);
+}
+
 static void test_many(void **state)
 {
     molecule m = globule(support_is_quick() ? 3000 : 10000, 10);
@@ -464,7 +501,7 @@ static void test_many(void **state)
 static int run_on(const char *selector, const ley_device_info *info)
 {
     return RUN_ON_DEVICE("Born energies", &engine, test_protein, test_models, test_cutoffs, test_cells, test_batches,
-                         test_few, test_pairs, test_differences, test_many);
+                         test_few, test_pairs, test_differences, test_library, test_many);
 }
 
 int main(void)
