@@ -2,12 +2,11 @@
 #ifndef LEY_BORN_CHARGES_H
 #define LEY_BORN_CHARGES_H
 
-LEY_FN void add_pair(const own *o, int u, other a, int j, LEY_REFERENCE(image_cell) cell,
-                     LEY_REFERENCE(sixteen) numbers, LEY_GLOBAL const float *gm_neck, int4 size, real *sum)
+LEY_FN void add_charges(const own *o, int u, other a, real x, real y, real z, real d2, LEY_REFERENCE(sixteen) numbers,
+                        real *sum)
 {
-    real dx, dy, dz;
-    const real d2 = way_from(o, u, a.at, cell, &dx, &dy, &dz), e = ley_exp2(d2 * o->second[u] * a.more.y),
-               bb = o->first[u] * a.more.x, f2 = bb * e + d2, root = root_of(f2);
+    const real e = ley_exp2(d2 * o->second[u] * a.more.y), bb = o->first[u] * a.more.x, f2 = bb * e + d2,
+               root = root_of(f2);
 #if LEY_CUTOFF == LEY_BORN_CUT_NOT
     const real q_root = a.at.w * root;
 #else
@@ -27,9 +26,9 @@ LEY_FN void add_pair(const own *o, int u, other a, int j, LEY_REFERENCE(image_ce
 #endif
     const real he = h * e, along = h - 0.25f * he;
     sum[1] += he * (bb + 0.25f * d2);
-    sum[2] += along * dx;
-    sum[3] += along * dy;
-    sum[4] += along * dz;
+    sum[2] += along * x;
+    sum[3] += along * y;
+    sum[4] += along * z;
 #endif
 }
 

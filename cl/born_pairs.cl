@@ -70,8 +70,10 @@ LEY_FN real way_from(const own *o, int u, float4 at, LEY_REFERENCE(image_cell) c
     *x = o->x[u] - at.x;
     *y = o->y[u] - at.y;
     *z = o->z[u] - at.z;
-#if LEY_PERIODIC
+#if LEY_PERIODIC && LEY_CUTOFF != LEY_BORN_CUT_NOT
     ley_bring_near(cell, x, y, z);
+#elif LEY_PERIODIC
+    ley_bring_nearest(cell, x, y, z);
 #endif
     return *x * *x + *y * *y + *z * *z;
 }
@@ -79,14 +81,19 @@ LEY_FN real way_from(const own *o, int u, float4 at, LEY_REFERENCE(image_cell) c
 LEY_FN real root_of(real x) { return LEY_ROOT_SCALE * ley_unscaled_root(x); }
 
 #if LEY_WIDTH == 1
-#include "born_pairs_group.h"
+#define SOME(is) (is)
 #else
-#include "born_pairs_vectors.h"
+#define SOME(is) any(is)
 #endif
 #if LEY_PASS == LEY_BORN_ENERGIES
 #include "born_charges.h"
 #else
 #include "born_spheres.h"
+#endif
+#if LEY_WIDTH == 1
+#include "born_pairs_group.h"
+#else
+#include "born_pairs_vectors.h"
 #endif
 
 LEY_KERNEL_OF(LEY_WG, 1, 1) born_pairs(LEY_PARAMETERS(LEY_BORN_PAIRS_ARGUMENTS))
@@ -116,19 +123,10 @@ LEY_KERNEL_OF(LEY_WG, 1, 1) born_pairs(LEY_PARAMETERS(LEY_BORN_PAIRS_ARGUMENTS))
             sum[k] = 0;
 #if LEY_WIDTH == 1
         stage(gm_frame, gm_spheres, gm_own_states, begin, end, sm_at, sm_more);
-#endif
-        for (int j = begin; j < end; j++) {
-            other a;
-#if LEY_WIDTH == 1
-            a.at = sm_at[j - begin];
-            a.more = sm_more[j - begin];
+        sum_tile(&o, sm_at, sm_more, begin, end, cell, numbers, gm_neck, size, sum);
 #else
-            a.at = first_of(gm_frame[j], gm_spheres[j]);
-            a.more = more_of(gm_spheres[j], gm_own_states[j]);
+        sum_tile(&o, gm_frame, gm_spheres, gm_own_states, begin, end, cell, numbers, gm_neck, size, sum);
 #endif
-            UNROLL for (int u = 0; u < LEY_UX; u++)
-                add_pair(&o, u, a, j, cell, numbers, gm_neck, size, sum + u * SUMS);
-        }
         UNROLL for (int k = 0; k < ALL_SUMS; k++) {
             const real term = sum[k] - carry[k], grown = total[k] + term;
             carry[k] = (grown - total[k]) - term;

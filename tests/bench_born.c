@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { ROUNDS = 7, PASSES = 3 };
+enum { ROUNDS = 40, PASSES = 3 };
 
 static double fraction(uint32_t *state)
 {

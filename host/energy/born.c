@@ -145,7 +145,7 @@ static ley_status set_numbers(const energy_problem *p, const numbers *n, born *b
         rho = fmax(rho, (double)n->sphere[i][0]);
         s = fmax(s, fabs((double)n->sphere[i][1]));
     }
-    const double near = 1.0001 * fmax(4 * s, rho + s), reach = 1.0001 * (2 * rho + gap), inner = fmax(0, c - s - 1e-3),
+    const double near = 1.0001 * fmax(3 * s, rho + s), reach = 1.0001 * (2 * rho + gap), inner = fmax(0, c - s - 1e-3),
                  outer = c + s, by[2] = {1 / o->dielectric, 1 / o->solvent_dielectric};
     const double all[16] = {near * near,   reach * reach, gap,       c,    c * c, inner * inner, outer * outer,
                             -law.kappa / log(2), law.kappa,     by[0],     by[1]};

@@ -83,7 +83,7 @@ static void put_all(trial *t)
     }
     for (int i = 0; i < PART_FLOATS; i++)
         t->parts[i] = (float)between(&seed, 0, 0.6 / PARTS);
-    const double near = fmax(4 * s, rho + s), reach = 2 * rho + gap_A, inner = cutoff_A - s, outer = cutoff_A + s;
+    const double near = fmax(3 * s, rho + s), reach = 2 * rho + gap_A, inner = cutoff_A - s, outer = cutoff_A + s;
     const double all[16] = {near * near,   reach * reach, gap_A,     cutoff_A, cutoff_A * cutoff_A, inner * inner,
                             outer * outer, -kappa / log(2), kappa, by_solute, by_solvent};
     memcpy(t->numbers, all, sizeof all);
