@@ -2,7 +2,7 @@
 
 #include "energy/born_kernel.h"
 #include "error.h"
-#include "law/energy_parts.h"
+#include "law/energy_born.h"
 #include "numerics/neck.h"
 
 #include <math.h>
