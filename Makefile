@@ -442,8 +442,8 @@ zsh_dir   = $(PREFIX)/share/zsh/site-functions
 cmake_dir = $(LIBDIR)/cmake/leyden
 # What users read, and what help texts name.
 user_docs := $(wildcard docs/tutorials/*.md) \
-             $(addprefix docs/,README.md apbs.md c-api.md check.md command.md formats.md ions.md long-range.md \
-               orbitals.md plans.md python.md series.md short-range.md surfaces.md trajectories.md troubleshooting.md \
+             $(addprefix docs/,README.md apbs.md c-api.md check.md command.md energies.md formats.md ions.md long-range.md \
+               mmgbsa.md orbitals.md plans.md python.md series.md short-range.md surfaces.md trajectories.md troubleshooting.md \
                example.c average.c options.schema.json gallery/surface.png gallery/membrane.png)
 # The loader knows these folders; programs that link with a library elsewhere must be told.
 rpath     = $(if $(filter /usr /usr/local,$(PREFIX)),,-Wl$(comma)-rpath$(comma)$${libdir})
