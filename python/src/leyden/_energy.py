@@ -14,7 +14,7 @@ from ._arrays import doubles, numbers, pointer_to
 from ._average import write_whole
 from ._blocks import Estimate, estimate
 from ._c import ffi, lib
-from ._engine import Engine, EngineArgument, engine_of
+from ._engine import EngineArgument, engine_of
 from ._errors import InputError, Status, UsageError, file_name, number_of, switch_of, text_of
 from ._guesses import Guessed
 from ._parameters import did_you_mean

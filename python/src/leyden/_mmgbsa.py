@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from ._energy import EnergyOptions
 
 PARTS = ("complex", "receptor", "ligand")
-# Rows of MMPBSA.py's tables, by terms; those of the differences have no pairs 1-4, which are the same on both sides.
+# Rows of MMPBSA.py's tables, by terms; those of differences have no pairs 1-4, which cancel.
 _ROWS = {"VDWAALS": (0,), "EEL": (2,), "1-4 VDW": (1,), "1-4 EEL": (3,), "EGB": (4,), "ESURF": (5,)}
 _SUMS = {"G gas": (0, 1, 2, 3), "G solv": (4, 5), "TOTAL": (0, 1, 2, 3, 4, 5)}
 _LINE = 79 * "-"
