@@ -295,6 +295,36 @@ def test_solvent(engine, system, tmp_path):
                                                            engine=engine).delta.terms[[0, 0]])
 
 
+@pytest.mark.parametrize("cell", [[19.0, 18.5, 18.2, 90, 90, 90], [21.0, 20.5, 20, 80, 85, 78]])
+def test_cells(engine, system, tmp_path, cell):
+    """With a cutoff, nearest images in the frames' cells, wherever atoms are; open space is asked for, or has no cells."""
+    arrays, frames, archive, _ = system
+    vectors = mda.lib.mdamath.triclinic_vectors(np.array(cell, np.float32), dtype=np.float64)
+    run = write_frames(tmp_path / "cell.dcd", [frame + 9 * k for k, frame in enumerate(frames[:3])], cell)
+    made = leyden.energy(archive, run, cutoff=9, coulomb="reaction-field", engine=engine)
+    steps = np.array(list(np.ndindex(3, 3, 3))) - 1.0
+    counts = np.triu(np.ones((45, 45), bool), 1)
+    for i, j in (*arrays["exclusion"], *arrays["pair_14"]):
+        counts[i, j] = False
+    q, kind = arrays["charges"], arrays["type"]
+    a, b = arrays["lennard_jones_a"][kind[:, None], kind], arrays["lennard_jones_b"][kind[:, None], kind]
+    for f in range(3):
+        x = (frames[f] + np.float32(9 * f)).astype(np.float64)
+        ways = x[:, None] - x[None]
+        ways = ways - np.round(ways @ np.linalg.inv(vectors)) @ vectors
+        r = np.linalg.norm(ways[:, :, None] + steps @ vectors, axis=3).min(axis=2) + np.eye(45)
+        near = counts & (r < 9)
+        assert made.lj[f] == pytest.approx((a / r ** 12 - b / r ** 6)[near].sum(), rel=2e-4)
+        right = AMBER * (q[:, None] * q * (1 / r + r ** 2 / (2 * 9 ** 3) - 3 / (2 * 9)))[near].sum()
+        assert made.coulomb[f] == pytest.approx(right, rel=2e-4)
+    away = leyden.energy(archive, run, cutoff=9, coulomb="reaction-field", periodic=False, whole=False,
+                         engine=engine)
+    given = leyden.energy(archive, frames[:3], cutoff=9, coulomb="reaction-field", engine=engine)
+    assert np.allclose(away.terms, given.terms, rtol=1e-4) and not np.allclose(away.coulomb, made.coulomb, rtol=1e-3)
+    again = leyden.energy(archive, frames[:3], cutoff=9, coulomb="reaction-field", cell=cell, periodic=True, engine=engine)
+    assert np.allclose(again.terms, made.terms, rtol=1e-4)
+
+
 def test_frames_that_a_cell_has_broken(engine, system, tmp_path):
     """Of the same energies, and it is said; in a cell they stay as they are."""
     arrays, frames, archive, _ = system

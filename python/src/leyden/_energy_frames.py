@@ -1,6 +1,7 @@
 """Energies over the frames of a trajectory: topologies, what is left out, cells, checkpoints."""
 from __future__ import annotations
 
+import contextlib
 import io
 import json
 import os
@@ -332,10 +333,13 @@ def _places(gathered: Gathered, frames: Frames, parts: Sequence[Part], way: Way,
     maker: Optional[Whole] = None
     most = min(part.energy.frames_at_once() for part in parts)
     wants = way.is_open and way.has_cells and way.whole
-    if wants:  # by the first frame of the run, also where it was done before
-        first = next(iter(frames.blocks()))
-        maker = Whole(frames.atoms, pairs, first.positions[0], first.cells[0])
+    if wants and gathered.done > 0:  # by the first frame of the whole run
+        with contextlib.closing(frames.blocks()) as blocks:  # type: ignore[type-var]
+            first = next(blocks)
+            maker = Whole(frames.atoms, pairs, first.positions[0], first.cells[0])
     for block in frames.blocks(gathered.done):
+        if wants and maker is None:
+            maker = Whole(frames.atoms, pairs, block.positions[0], block.cells[0])
         for k in range(0, len(block.numbers), most):
             part = slice(k, k + most)
             positions, cells, found = block.positions[part], block.cells[part], block.numbers[part]
