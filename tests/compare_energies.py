@@ -3,6 +3,8 @@
 where energies differ by more than 1e-7 of their absolute sums, or forces by more than 1e-6 of their root mean square; 77 without openmm.
 
     compare_energies.py [--build DIR] [WORD ...]    cases whose names have one of these words; none: all
+    compare_energies.py --write                     makes tests/data/protein.npz and .npy, and prints OpenMM's values of them for
+                                                    tests/test_energy_law.c
 
 OpenMM's own force fields and structures make the systems: proteins, water, cells that are rectangular and oblique, every model of generalised
 Born, with salt and without. Its constant is 138.935457644 kJ/mol nm in pairs, 138.935485 in custom forces of generalised Born; beta of GBn is
@@ -248,43 +250,33 @@ def vacuum(judge):
             judge.compare(f"{name}: {term.lower()} without 1-4", right, judge.run(bare, options, x), (term,))
 
 
-GB = {"hct": (customgbforces.GBSAHCTForce, "LEY_BORN_HCT", 0.09), "obc1": (customgbforces.GBSAOBC1Force, "LEY_BORN_OBC1", 0.09),
-      "obc2": (customgbforces.GBSAOBC2Force, "LEY_BORN_OBC2", 0.09), "gbn": (customgbforces.GBSAGBnForce, "LEY_BORN_GBN", 0.09),
-      "gbn2": (customgbforces.GBSAGBn2Force, "LEY_BORN_GBN2", 0.195141)}
+GB = {"hct": (customgbforces.GBSAHCTForce, "LEY_BORN_HCT"), "obc1": (customgbforces.GBSAOBC1Force, "LEY_BORN_OBC1"),
+      "obc2": (customgbforces.GBSAOBC2Force, "LEY_BORN_OBC2"), "gbn": (customgbforces.GBSAGBnForce, "LEY_BORN_GBN"),
+      "gbn2": (customgbforces.GBSAGBn2Force, "LEY_BORN_GBN2")}
 
 
 def born(judge):
     model, system = protein("amber14/protein.ff14SB.xml")
     x, n = positions_of(model), system.getNumParticles()
     of = particles_of(nonbonded_of(system))
-    for name, (kind, option, offset) in GB.items():
+    for name, (kind, option) in GB.items():
         for salt, eps_p, eps_s in ((0, 1, 78.5), (0.15, 1, 78.5), (0.3, 2, 40)):
             case = f"born {name}, {salt} M, {eps_p} in {eps_s}"
             if not judge.wants(case):
                 continue
-            standard = np.array(kind.getStandardParameters(model.topology))
-            kappa = kappa_of(salt, eps_s)
-            force = kind(solventDielectric=eps_s, soluteDielectric=eps_p, kappa=10 * kappa)
-            for q, row in zip(of["charges"], standard):
-                force.addParticle([q, *row])
-            force.finalize()
-            if name == "gbn":
-                right_beta(force)
-            arrays = {**of, "born_radii": standard[:, 0] * 10, "born_screens": standard[:, 1]}
-            if name == "gbn2":
-                arrays["born_factors"] = standard[:, 2:5]
+            arrays = {**of, **parameters(kind, model.topology)}
+            force = born_force(name, arrays, solventDielectric=eps_s, soluteDielectric=eps_p, kappa=10 * kappa_of(salt, eps_s))
             options = {**OFF, "born": option, "coulomb_constant": BORN, "salt_M": salt, "solvent_dielectric": eps_s, "dielectric": eps_p}
             judge.compare(case, reference(force, n, x), judge.run(arrays, options, x), ("BORN",))
     case = "born obc2, GBSAOBCForce, 78.3"
     if judge.wants(case):
-        standard = np.array(customgbforces.GBSAOBC2Force.getStandardParameters(model.topology))
+        arrays = {**of, **parameters(customgbforces.GBSAOBC2Force, model.topology)}
         force = mm.GBSAOBCForce()
         force.setSolventDielectric(78.3)
         force.setSurfaceAreaEnergy(0)
-        for q, row in zip(of["charges"], standard):
-            force.addParticle(q, *row)
+        for q, radius, screen in zip(of["charges"], arrays["born_radii"], arrays["born_screens"]):
+            force.addParticle(q, radius / 10, screen)
         options = {**OFF, "born": "LEY_BORN_OBC2", "coulomb_constant": PAIRS, "solvent_dielectric": 78.3}
-        arrays = {**of, "born_radii": standard[:, 0] * 10, "born_screens": standard[:, 1]}
         judge.compare(case, reference(force, n, x), judge.run(arrays, options, x), ("BORN",))
 
 
@@ -325,6 +317,78 @@ def within(judge, of, x, cell, cutoff, field=0, switch=0, tail=False, ewald=Fals
     return reference(force, len(x), x, cell), judge.run(particles_of(of), options, x, cell)
 
 
+def surface(judge):
+    for periodic in (False, True):
+        case = f"surface lcpo, {'periodic' if periodic else 'alone'}"
+        if not judge.wants(case):
+            continue
+        model, system = protein("amber14/protein.ff14SB.xml")
+        x, cell = positions_of(model), np.eye(3) * 40 if periodic else None
+        of = {**particles_of(nonbonded_of(system)), **lcpo_of(model.topology)}
+        right = reference(lcpo_force(of, 0.005, periodic), len(x), x, cell)
+        options = {**OFF, "surface": "LEY_SURFACE_LCPO", "tension": 0.005}
+        judge.compare(case, right, judge.run(of, options, x, cell), ("SURFACE",))
+
+
+def parameters(kind, topology):
+    """Of a generalised Born force: radii in A, screens, factors of tanh where it has those of particles."""
+    rows = np.array(kind.getStandardParameters(topology))
+    return {"born_radii": rows[:, 0] * 10, "born_screens": rows[:, 1], **({"born_factors": rows[:, 2:5]} if rows.shape[1] > 2 else {})}
+
+
+def born_force(name, of, **options):
+    kind = GB[name][0]
+    force = kind(**options)
+    for i, q in enumerate(of["charges"]):
+        force.addParticle([q, of["born_radii"][i] / 10, of["born_screens"][i], *(of["born_factors"][i] if name == "gbn2" else ())])
+    force.finalize()
+    right_beta(force)
+    return force
+
+
+def lcpo_of(topology):
+    rows = np.array([strip(row) for row in lcpo.getLCPOParamsTopology(topology)])
+    return {"surface_radii": rows[:, 0] * 10, "lcpo_factors": rows[:, 1:] * (1, 1, 1, 0.01)}
+
+
+def lcpo_force(of, tension, periodic=False):
+    system = mm.System()
+    rows = [(r / 10, *p[:3], p[3] * 100) for r, p in zip(of["surface_radii"], of["lcpo_factors"])]
+    lcpo.addLCPOForce(system, rows, periodic, tension * KJ * 100, 0.14)
+    return mm.XmlSerializer.clone(system.getForce(0))
+
+
+def write():
+    """A protein with radii and screens of OBC2, factors of GBn2, LCPO; and its energies, in kcal/mol, with OpenMM's constant."""
+    model, system = protein("amber14/protein.ff14SB.xml")
+    force, x, atoms = nonbonded_of(system), positions_of(model), list(model.topology.atoms())
+    residues = list(model.topology.residues())
+    of = {**particles_of(force), **parameters(GB["gbn2"][0], model.topology), **parameters(GB["obc2"][0], model.topology),
+          **lcpo_of(model.topology)}
+    named = {"elements": [atom.element.atomic_number for atom in atoms], "residue": [atom.residue.index for atom in atoms],
+             "residue_numbers": [int(r.id) for r in residues], "residue_names": [r.name for r in residues],
+             "chains": [r.chain.id for r in residues], "names": [atom.name for atom in atoms]}
+    small = {name: np.asarray(value, np.int16) for name, value in {**of, **named}.items() if np.asarray(value).dtype.kind in "iu"}
+    texts = {name: np.array(value, "S") for name, value in named.items() if isinstance(value[0], str)}
+    np.savez(ROOT / "tests/data/protein.npz", format=np.int64(1), **{**of, **texts, **small})
+    np.save(ROOT / "tests/data/protein.npy", x)
+    parts = {}
+    for name, part in (("LENNARD_JONES", part_of(force, 0, 1)), ("COULOMB", part_of(force, 1, 0))):
+        whole, bare = reference(part, len(x), x), reference(without_14(part), len(x), x)
+        parts[name], parts[name + "_14"] = bare, (whole[0] - bare[0], whole[1] - bare[1])
+    for name, (_, option) in GB.items():
+        for salt in (0, 0.15):
+            e, f = reference(born_force(name, of, kappa=10 * kappa_of(salt, 78.5)), len(x), x)
+            parts[f"{option}, {salt} M"] = e * PAIRS / BORN, f * PAIRS / BORN
+    parts["LCPO"] = reference(lcpo_force(of, 0.005), len(x), x)
+    for name, (e, f) in parts.items():
+        print(f"{name}: {e:.9f}, {{{', '.join(f'{v:.9f}' for v in f[98])}}}, root mean square force {np.sqrt((f ** 2).mean()):.9f}")
+
+
+def strip(row):
+    return [v.value_in_unit_system(MD) if unit.is_quantity(v) else v for v in row]
+
+
 def kappa_of(salt, eps):
     """APBS's constants, at 300 K."""
     return np.sqrt(8 * np.pi * 6.022045e23 * 4.803242384e-10 ** 2 * salt * 1e-16 / (1000 * eps * 1.380662e-16 * 300))
@@ -339,11 +403,14 @@ def right_beta(force):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--build", default=str(ROOT / "build"))
+    parser.add_argument("--write", action="store_true")
     parser.add_argument("words", nargs="*")
     given = parser.parse_args()
+    if given.write:
+        return write()
     with tempfile.TemporaryDirectory() as folder:
         judge = Judge(Law(given.build, folder).run, given.words)
-        for cases in (vacuum, born, periodic):
+        for cases in (vacuum, born, surface, periodic):
             cases(judge)
     print(f"{judge.cases} cases, {judge.wrong} wrong")
     return 1 if judge.wrong else 0

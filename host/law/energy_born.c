@@ -1,4 +1,4 @@
-#include "law/energy_parts.h"
+#include "law/energy_born.h"
 
 #include "error.h"
 #include "numerics/neck.h"
@@ -61,9 +61,10 @@ double energy_born_reach(const ley_particles_arrays *of, const ley_energy_option
 
 /* ---- Integrals ------------------------------------------------------------------------------- */
 
-/* How much of 1/(4 pi x^4), x > rho, a sphere of radius s at r fills, up to x = end: the integral of
- * (s^2 - (x - r)^2)/(4 r x^3) from where it begins to where it ends, and all below where it is
- * whole. Of a negative s it is less by so much, as long as the spheres do not overlap. */
+/* The integral of 1/(4 pi x^4), x > rho, over a sphere of radius s at r, up to x = end: that of
+ * (s^2 - (x - r)^2)/(4 r x^3) from where the sphere begins to where it ends; all below that, where
+ * it has particle i within. Of a negative s it is less by so much, as long as spheres do not
+ * overlap. */
 static energy_curve sphere(double rho_A, double s_A, double r_A, double end_A)
 {
     const double u = fmin(r_A + s_A, end_A), l = fmax(rho_A, fabs(r_A - s_A));
@@ -71,7 +72,7 @@ static energy_curve sphere(double rho_A, double s_A, double r_A, double end_A)
     if (!(rho_A < u && l < end_A) || s_A == 0)
         return (energy_curve){0, 0};
     if (r_A < 1e-5 * s_A) /* to the square of r */
-        return (energy_curve){is_inside ? 1 / rho_A - 1 / s_A : 0, 0};
+        return is_inside ? (energy_curve){1 / rho_A - 1 / s_A, 4 / (3 * s_A * s_A * s_A)} : (energy_curve){0, 0};
     const double squares = 0.5 * (1 / (l * l) - 1 / (u * u)), logarithm = log(l / u);
     const double value = 2 * r_A * (1 / l - 1 / u) + (s_A * s_A - r_A * r_A) * squares + logarithm;
     const double falls = (s_A * s_A + r_A * r_A) * squares + logarithm;
@@ -110,41 +111,41 @@ static bool has_most(const energy_law *law)
     return law->options->born == LEY_BORN_HCT || law->options->born_taper;
 }
 
-void energy_law_radii(const energy_frame *frame, int64_t count, const int64_t *particle, double *radius)
+/* Of tanh, and of psi = rho~ I. */
+static double argument_of(const double f[3], double psi)
 {
-    energy_law law;
-    ley_error error;
-    if (energy_law_begin(frame, &law, &error) != LEY_OK)
-        return;
-    for (int64_t k = 0; k < count; k++) {
-        const int64_t i = particle[k];
-        const energy_born_model model = energy_born_model_of(law.of, law.options, i);
-        const double rho_A = inner_radius(&law, i), *f = model.factor;
-        double sum = 0, way_A[3];
-        radius[k] = 0;
-        if (rho_A == 0)
-            continue;
-        for (int64_t j = 0; j < law.n; j++)
-            if (j != i)
-                sum += integral(&law, i, j, sqrt(energy_way(&law, i, j, way_A))).value;
-        const double psi = rho_A * sum, argument = psi * (f[0] - psi * (f[1] - psi * f[2]));
-        double inverse =
-            law.options->born == LEY_BORN_HCT ? 1 / rho_A - sum : 1 / rho_A - tanh(argument) / law.of->born_radii[i];
-        if (has_most(&law))
-            inverse = fmax(inverse, 1 / law.options->born_most_A);
-        radius[k] = 1 / inverse;
-    }
+    return psi * (f[0] - psi * (f[1] - psi * f[2]));
 }
 
-/* Where a polynomial of psi that grows has a value. */
+double energy_born_radius(const energy_law *law, int64_t i)
+{
+    const energy_born_model model = energy_born_model_of(law->of, law->options, i);
+    const double rho_A = inner_radius(law, i);
+    double sum = 0, way_A[3];
+    if (rho_A == 0)
+        return 0;
+    for (int64_t j = 0; j < law->n; j++)
+        if (j != i)
+            sum += integral(law, i, j, sqrt(energy_way(law, i, j, way_A))).value;
+    double inverse = 1 / rho_A;
+    if (law->options->born == LEY_BORN_HCT)
+        inverse -= sum;
+    else
+        inverse -= tanh(argument_of(model.factor, rho_A * sum)) / law->of->born_radii[i];
+    return 1 / (has_most(law) ? fmax(inverse, 1 / law->options->born_most_A) : inverse);
+}
+
+/* Where that has a value: it grows with psi. */
 static double psi_of(const double f[3], double value)
 {
-    double low = 0, high = 1;
-    while (high * (f[0] - high * (f[1] - high * f[2])) < value)
+    double low = -1, high = 1;
+    while (argument_of(f, low) > value)
+        low *= 2;
+    while (argument_of(f, high) < value)
         high *= 2;
     for (int step = 0; step < 80; step++) {
         const double psi = 0.5 * (low + high);
-        *(psi * (f[0] - psi * (f[1] - psi * f[2])) < value ? &low : &high) = psi;
+        *(argument_of(f, psi) < value ? &low : &high) = psi;
     }
     return 0.5 * (low + high);
 }
@@ -158,7 +159,7 @@ double energy_born_weight(const energy_law *law, int64_t i, double radius_A, dou
         return 0;
     if (law->options->born == LEY_BORN_HCT)
         return slope * radius_A * radius_A;
-    const double t = fmin(fmax(0, (1 / rho_A - 1 / radius_A) * law->of->born_radii[i]), 1 - 1e-16);
+    const double t = fmin(fmax(-1 + 1e-15, (1 / rho_A - 1 / radius_A) * law->of->born_radii[i]), 1 - 1e-15);
     const double psi = psi_of(f, atanh(t)), change = f[0] - psi * (2 * f[1] - psi * 3 * f[2]);
     return slope * radius_A * radius_A * (1 - t * t) * change * rho_A / law->of->born_radii[i];
 }
@@ -187,30 +188,21 @@ static bool is_within(const energy_law *law, double r2)
     return !(c_A > 0) || r2 < c_A * c_A;
 }
 
-void energy_law_slopes(const energy_frame *frame, const double *radii, int64_t count, const int64_t *particle,
-                       double *slope)
+double energy_born_slope(const energy_law *law, const double *radii, int64_t i)
 {
-    energy_law law;
-    ley_error error;
-    if (energy_law_begin(frame, &law, &error) != LEY_OK)
-        return;
-    for (int64_t k = 0; k < count; k++) {
-        const int64_t i = particle[k];
-        const double q = law.of->charges[i], b = radii[i];
-        double way_A[3], gaussian;
-        slope[k] = 0;
-        if (q == 0)
+    const double q = law->of->charges[i], b = radii[i];
+    if (q == 0)
+        return 0;
+    double way_A[3], gaussian, slope = 0.5 * q * q * screened(law, b).slope * b;
+    for (int64_t j = 0; j < law->n; j++) {
+        const double r2 = energy_way(law, i, j, way_A), radii2 = b * radii[j];
+        if (j == i || law->of->charges[j] == 0 || !is_within(law, r2))
             continue;
-        slope[k] = 0.5 * q * q * screened(&law, b).slope * b;
-        for (int64_t j = 0; j < law.n; j++) {
-            const double r2 = energy_way(&law, i, j, way_A), radii2 = b * radii[j];
-            if (j == i || law.of->charges[j] == 0 || !is_within(&law, r2))
-                continue;
-            const double f = still_f(r2, radii2, &gaussian);
-            slope[k] +=
-                q * law.of->charges[j] * screened(&law, f).slope * 0.5 * radii[j] * gaussian * (1 + r2 / (4 * radii2));
-        }
+        const double f = still_f(r2, radii2, &gaussian),
+                     by_radius = 0.5 * radii[j] * gaussian * (1 + r2 / (4 * radii2));
+        slope += q * law->of->charges[j] * screened(law, f).slope * by_radius;
     }
+    return slope;
 }
 
 void energy_add_born(const energy_law *law, const double *radii, const double *weight, int64_t i, energy_sums *sums)

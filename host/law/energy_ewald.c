@@ -1,4 +1,4 @@
-#include "law/energy_parts.h"
+#include "law/energy_ewald.h"
 #include "law/periodic.h"
 
 #include "error.h"

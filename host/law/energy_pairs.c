@@ -1,4 +1,4 @@
-#include "law/energy_parts.h"
+#include "law/energy_pairs.h"
 
 #include "error.h"
 
@@ -75,7 +75,7 @@ energy_curve energy_lennard_jones(const ley_energy_options *o, int power, double
     return f;
 }
 
-/* ---- Its tail --------------------------------------------------------------------------------- */
+/* ---- Its tail -------------------------------------------------------------------------------- */
 
 /* The plain energy less what is in its place, times r^2, over all r: inside of `from` that is a
  * constant, beyond the cutoff all of it. */
