@@ -60,8 +60,14 @@ static void make_right(const ley_particles *particles, const ley_energy_options 
         const energy_frame frame = {&a, o, position_A + 3 * COUNT * f, cell_A != NULL ? cell_A + 9 * f : NULL};
         ley_energy_results r = results_of(right, o, f);
         assert_ok(energy_law_frame(&frame, &r, right->right_force[f], &error));
-        assert_ok(
-            energy_law_particles(&frame, NULL, NULL, COUNT, all, energy, right->absolute[f], NULL, &error));
+        double radii[COUNT], slopes[COUNT];
+        const bool has_born = o->born != LEY_BORN_NONE;
+        if (has_born) {
+            energy_law_radii(&frame, COUNT, all, radii);
+            energy_law_slopes(&frame, radii, COUNT, all, slopes);
+        }
+        assert_ok(energy_law_particles(&frame, has_born ? radii : NULL, has_born ? slopes : NULL, COUNT, all, energy,
+                                       right->absolute[f], NULL, &error));
     }
 }
 
@@ -152,6 +158,18 @@ static void check_kind(ley_lennard_jones_kind lj, ley_coulomb_kind coulomb, doub
     snprintf(what, sizeof what, "Lennard-Jones %d, Coulomb %d%s%s", (int)lj, (int)coulomb,
              is_periodic ? ", periodic" : "", has_groups ? ", groups" : "");
     check_options(what, options_of(lj, coulomb, cutoff_A), is_periodic, has_groups);
+}
+
+/* Born energies beside those of pairs. */
+static void all_terms_are_those_of_the_law(void **state)
+{
+    (void)state;
+    ley_energy_options o = options_of(LEY_LENNARD_JONES_PLAIN, LEY_COULOMB_PLAIN, 0);
+    o.born = LEY_BORN_OBC2;
+    o.salt_M = 0.15;
+    o.surface = LEY_SURFACE_LCPO;
+    check_options("all terms", o, false, false);
+    check_options("all terms, groups", o, false, true);
 }
 
 /* What the host adds. */
@@ -453,7 +471,8 @@ static void self_tests_find_faults(void **state)
 int main(void)
 {
     return RUN_GROUP(SUPPORT_GROUP(.name = "energies", .opened = &engine),
-                     energies_are_those_of_the_law, tails_and_surfaces_are_those_of_the_law,
+                     energies_are_those_of_the_law, all_terms_are_those_of_the_law,
+                     tails_and_surfaces_are_those_of_the_law,
                      cutoffs_are_those_of_the_law, frames_have_the_same_bytes,
                      frames_are_named, overlaps_are_finite_or_named, all_counts_are_right, marks_are_the_exclusions, self_tests_find_faults);
 }

@@ -58,6 +58,8 @@
     KERNEL(pair_energies) \
     KERNEL(pairs_14) \
     KERNEL(group_sums) \
+    KERNEL(born_pairs) \
+    KERNEL(born_particles) \
     KERNEL(ions_mask) \
     KERNEL(ions_bricks) \
     KERNEL(ions_nodes) \
