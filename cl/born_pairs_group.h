@@ -67,17 +67,22 @@ LEY_FN void sum_tile(const own *o, LEY_LOCAL const float4 *sm_at, LEY_LOCAL cons
 {
     for (int base = 0; base < end - begin; base += 32) {
         const int count = min(32, end - begin - base);
-        unsigned near[LEY_UX], necks[LEY_UX];
+        unsigned near[LEY_UX];
         UNROLL for (int u = 0; u < LEY_UX; u++)
-            near[u] = necks[u] = 0;
+            near[u] = 0;
+#if LEY_NECK
+        unsigned necks[LEY_UX];
+        UNROLL for (int u = 0; u < LEY_UX; u++)
+            necks[u] = 0;
+#endif
         for (int k = 0; k < count; k++) {
             const other a = staged(sm_at, sm_more, base + k);
             UNROLL for (int u = 0; u < LEY_UX; u++) {
                 real x, y, z;
-                const real d2 = way_from(o, u, a.at, cell, &x, &y, &z);
+                const real d2 = way_from(o, u, a.at, cell, &x, &y, &z), far = far_term(o, u, a, d2);
                 const bool is_near = IS_NEAR(d2);
                 near[u] |= is_near ? 1u << k : 0;
-                add_value(sum + u * SUMS, is_near ? 0 : WITHIN(d2, far_term(o, u, a, d2)), x, y, z);
+                add_value(sum + u * SUMS, is_near ? (real)0 : WITHIN(d2, far), x, y, z);
 #if LEY_NECK
                 necks[u] |= MAY_HAVE_NECK(d2) ? 1u << k : 0;
 #endif
