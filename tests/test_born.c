@@ -138,7 +138,7 @@ static void take_matrix(energy_part *part, energy_batch *b, const molecule *m, c
 {
     ley_error error = {0};
     dev_staging *back = NULL;
-    const size_t columns = (size_t)o->groups * p->padded,
+    const size_t groups = (size_t)p->options.groups, columns = groups * p->padded,
                  bytes = (size_t)b->frames * LEY_COLUMN_COUNT * columns * sizeof(float);
     assert_ok(arena_staging(&part->arena, bytes, &back, &error));
     sequence_begin(&b->sequence, &part->flight, NULL);
@@ -149,7 +149,7 @@ static void take_matrix(energy_part *part, energy_batch *b, const molecule *m, c
         for (int64_t i = 0; i < m->count; i++)
             for (int32_t h = 0; h < o->groups && m->group[i] >= 0; h++)
                 made->matrix[(((int64_t)b->first + f) * o->groups + m->group[i]) * o->groups + h] += (double)
-                    found[(((size_t)f * LEY_COLUMN_COUNT + LEY_COLUMN_BORN) * (size_t)o->groups + (size_t)h) * p->padded +
+                    found[(((size_t)f * LEY_COLUMN_COUNT + LEY_COLUMN_BORN) * groups + (size_t)h) * p->padded +
                           (size_t)p->place[i]];
 }
 
