@@ -138,7 +138,7 @@ static void take_matrix(energy_part *part, energy_batch *b, const molecule *m, c
 {
     ley_error error = {0};
     dev_staging *back = NULL;
-    const size_t groups = (size_t)p->options.groups, columns = groups * p->padded, /* with one of the rest */
+    const size_t groups = (size_t)p->options.groups, columns = groups * p->padded,
                  bytes = (size_t)b->frames * LEY_COLUMN_COUNT * columns * sizeof(float);
     assert_ok(arena_staging(&part->arena, bytes, &back, &error));
     sequence_begin(&b->sequence, &part->flight, NULL);
@@ -522,8 +522,12 @@ static const struct {
     {"a tile's edge", "born_pairs.cl", "min(begin + LEY_TILE, range.y)",
      "min(begin + LEY_TILE, range.y) - (begin + LEY_TILE < range.y ? 1 : 0)", CHAIN},
     {"another frame", "born_pairs.cl", "gm_at + frame * size.y", "gm_at + 0 * frame", LEY_BORN_INTEGRALS},
-    {"a mark's bit", "born_pairs_group.h", "is_near ? 1u << k : 0;", "is_near && k < 31 ? 1u << k : 0;", CHAIN | GROUPS},
-    {"a neck's mark", "born_pairs_group.h", "MAY_HAVE_NECK(d2) ? 1u << k : 0", "MAY_HAVE_NECK(d2) ? 1u << (k & 15) : 0",
+    {"a mark's bit", "born_pairs_group.h", "is_near ? 1u << k << first : 0;",
+     "is_near && first + k < 31 ? 1u << k << first : 0;", CHAIN | GROUPS},
+    {"a neck's mark", "born_pairs_group.h", "MAY_HAVE_NECK(d2) ? 1u << k << first : 0",
+     "MAY_HAVE_NECK(d2) ? 1u << k : 0",
+     LEY_BORN_INTEGRALS | GROUPS},
+    {"a word that is not whole", "born_pairs_group.h", "near[u] & there", "near[u] & (there >> 1)",
      LEY_BORN_INTEGRALS | GROUPS},
     {"what is staged", "born_pairs_group.h", "LEY_LOCAL_ID(0); j < end;", "LEY_LOCAL_ID(0); j < end - 1;",
      ENERGIES | GROUPS},
