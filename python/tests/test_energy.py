@@ -528,7 +528,8 @@ def test_the_command(system, tmp_path):
     (["-o", "nowhere/e.csv"], 2, "no such folder"), (["-o", "e.csv", "--coulomb", "pme"], 2, "--cell a,b,c"),
     (["-o", "e.csv", "--mmgbsa", "all", "resname LIG"], 1, '--mmgbsa "(all) and not (resname LIG)"'),
     (["-o", "e.csv", "--mmgbsa", *SIDES.values()], 2, "--surface numerical"),
-    (["-o", "e.csv", "--gb", "obc3"], 1, "invalid choice"),
+    (["-o", "e.csv", "--mmgbsa", "not resname LIG ALA", "resname LIG"], 1, '--leave-out "resname ALA"'),
+    (["-o", "e.csv", "--gb", "obc3"], 1, "invalid choice"), (["-o", "e.csv", "--leave-out", "all"], 1, "no atom is left"),
     (["-o", "e.csv", "--picture", "p.xyz"], 1, ".png, .svg or .pdf")])
 def test_mistakes(system, tmp_path, words, code, said):
     done = run(*system[2:], *words, "--device", "cpu", cwd=tmp_path)
@@ -555,7 +556,7 @@ def test_a_killed_command(system, tmp_path, number):
             break
         out.unlink(missing_ok=True)
     if number == signal.SIGTERM and kept.exists():
-        assert process.returncode == 128 + number and "--resume goes on" in said
+        assert process.returncode == 128 + number and "--resume goes on from it" in said
         refused = run(*words)
         assert refused.returncode == 1 and "--resume goes on from it" in refused.stderr
         done = run(*words, "--resume")
