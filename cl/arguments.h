@@ -264,6 +264,30 @@
     NEXT(WRITE, int2, gm_square) \
     NEXT(WRITE, int, gm_beyond)
 
+#define LEY_BORN_PAIRS_ARGUMENTS(FIRST, NEXT) \
+    FIRST(READ, float4, gm_at) \
+    NEXT(READ, float4, gm_spheres) \
+    NEXT(READ, float4, gm_states) \
+    NEXT(READ, float, gm_neck) \
+    NEXT(READ, float4, gm_cell) \
+    NEXT(READ, int4, gm_ranges) \
+    NEXT(VALUE, int4, size) \
+    NEXT(VALUE, sixteen, numbers) \
+    NEXT(WRITE, float, gm_parts)
+
+#define LEY_BORN_PARTICLES_ARGUMENTS(FIRST, NEXT) \
+    FIRST(READ, float, gm_parts) \
+    NEXT(READ, int4, gm_ranges) \
+    NEXT(READ, float4, gm_factors) \
+    NEXT(VALUE, int4, size) \
+    NEXT(VALUE, atom, numbers) \
+    NEXT(WRITE, float4, gm_states) \
+    NEXT(WRITE, float, gm_energy) \
+    NEXT(WRITE, float, gm_column) \
+    NEXT(WRITE, float, gm_radius) \
+    NEXT(WRITE, float, gm_slope) \
+    NEXT(WRITE, float4, gm_force)
+
 #define LEY_LINK_ATOMS_ARGUMENTS(FIRST, NEXT) \
     FIRST(READ, double, gm_position) \
     NEXT(READ, double, gm_charge) \
@@ -444,5 +468,43 @@
     NEXT(VALUE, scalar, limit) \
     NEXT(READ, float, gm_phi) \
     NEXT(WRITE, int4, gm_found)
+
+/* Of kernels that compute energies of particles: see pair_energies.cl. */
+#define LEY_PAIR_ENERGIES_ARGUMENTS(FIRST, NEXT) \
+    FIRST(READ, float4, gm_position) \
+    NEXT(READ, float4, gm_cell) \
+    NEXT(READ, int, gm_type) \
+    NEXT(READ, float, gm_table) \
+    NEXT(READ, int, gm_first) \
+    NEXT(READ, int, gm_tile) \
+    NEXT(READ, int, gm_mask) \
+    NEXT(READ, int, gm_column) \
+    NEXT(INT, int, n) \
+    NEXT(INT, int, padded) \
+    NEXT(INT, int, types) \
+    NEXT(INT, int, columns) \
+    NEXT(VALUE, scalar, scale) \
+    NEXT(VALUE, sixteen, numbers) \
+    NEXT(VALUE, sixteen, series) \
+    NEXT(WRITE, float, gm_energy) \
+    NEXT(WRITE, float, gm_parts) \
+    NEXT(WRITE, float4, gm_force)
+
+#define LEY_PAIRS_14_ARGUMENTS(FIRST, NEXT) \
+    FIRST(READ, float4, gm_position) \
+    NEXT(READ, float4, gm_cell) \
+    NEXT(READ, int, gm_first) \
+    NEXT(READ, int, gm_partner) \
+    NEXT(READ, float4, gm_numbers) \
+    NEXT(INT, int, padded) \
+    NEXT(WRITE, float, gm_energy) \
+    NEXT(WRITE, float4, gm_force)
+
+#define LEY_GROUP_SUMS_ARGUMENTS(FIRST, NEXT) \
+    FIRST(READ, float, gm_parts) \
+    NEXT(READ, int, gm_column) \
+    NEXT(INT, int, columns) \
+    NEXT(INT, int, padded) \
+    NEXT(WRITE, float, gm_matrix)
 
 #endif

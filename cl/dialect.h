@@ -30,6 +30,7 @@
  *   LEY_ATOMIC_ADD_LONG   adds one to it, among all work-items
  *   LEY_ROUNDED_LONG(x)   the integer of 64 bits that is nearest to a float
  *   LEY_CLAMP(x, low, high)  of ints
+ *   LEY_RINT(x)           the whole number that is nearest to a real
  *   LEY_COUNT_BITS(bits)  how many are set; LEY_LOWEST_BIT(bits): the number of the lowest of these
  *   LEY_VOTES(items)      whether a group of so many votes without a barrier; ley_votes(wants): a
  *                         bit for each of its work-items
@@ -203,6 +204,7 @@ LEY_FN void ley_atomic_add_long(volatile __global int2 *p, long n)
 #define LEY_DIVIDE(a, b) ((a) / (b))
 #define LEY_EXP2(x) exp2(x)
 #define LEY_FMA(a, b, c) fma(a, b, c)
+#define LEY_RINT(x) rint(x)
 #define LEY_NATIVE_RSQRT(x) native_rsqrt(x)
 #define LEY_NATIVE_SQRT(x) native_sqrt(x)
 #define LEY_NATIVE_EXP(x) native_exp(x)

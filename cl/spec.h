@@ -409,6 +409,22 @@
 #define LEY_LANES_OF_WINDOW 8
 #define LEY_DENSITY_PITCH(n) (((n) + 15) / 8 * 8)
 
+/* Of kernels that sum energies of pairs: the kinds of ley_lennard_jones_kind and
+ * ley_coulomb_kind. */
+#define LEY_LENNARD_JONES_IS_NONE 0
+#define LEY_LENNARD_JONES_IS_PLAIN 1
+#define LEY_LENNARD_JONES_IS_SHIFTED 2
+#define LEY_LENNARD_JONES_IS_SWITCHED 3
+#define LEY_LENNARD_JONES_IS_SWITCHED_CHARMM 4
+#define LEY_LENNARD_JONES_IS_FORCE_SWITCHED_CHARMM 5
+#define LEY_LENNARD_JONES_IS_FORCE_SWITCHED_GROMACS 6
+#define LEY_COULOMB_IS_NONE 0
+#define LEY_COULOMB_IS_PLAIN 1
+#define LEY_COULOMB_IS_SHIFTED 2
+#define LEY_COULOMB_IS_SHIFTED_CHARMM 3
+#define LEY_COULOMB_IS_REACTION_FIELD 4
+#define LEY_COULOMB_IS_EWALD 5
+
 /* functions.cl: which function of x, y and z it computes, of a launch's argument. Natives are of
  * floats alone. */
 #define LEY_FUNCTION_RSQRT 0
@@ -461,5 +477,82 @@
 
 /* What work_items.cl counts a buffer's places in: so many int4. */
 #define LEY_FAR_UNIT 1024
+
+/* Energies of particles. Terms as ley_energy_term has them; and those whose parts with the
+ * particles of each group are kept, in this order. */
+#define LEY_TERM_LENNARD_JONES 0
+#define LEY_TERM_LENNARD_JONES_14 1
+#define LEY_TERM_COULOMB 2
+#define LEY_TERM_COULOMB_14 3
+#define LEY_TERM_BORN 4
+#define LEY_TERM_SURFACE 5
+#define LEY_TERM_COUNT 6
+#define LEY_COLUMN_LENNARD_JONES 0
+#define LEY_COLUMN_COULOMB 1
+#define LEY_COLUMN_BORN 2
+#define LEY_COLUMN_COUNT 3
+
+/* pair_energies.cl. With a LEY_WIDTH of 1 work-groups have LEY_WG work-items of LEY_UX particles
+ * each, and the table of LEY_LOCAL_TYPES types is in local memory (0: of any number in global
+ * memory); else a work-item is alone with LEY_WIDTH particles. LEY_CUT 1: there is a cutoff.
+ * LEY_PERIODIC 1: pairs are of the nearest images. LEY_FORCES 1: forces as well. LEY_COLUMNS 1:
+ * energies with each group as well. */
+#define LEY_ENERGY_SUB_TILE 32
+#define LEY_PAIR_ENERGIES_KEYS(KEY) \
+    LEY_DIALECT_KEYS(KEY) \
+    KEY(LEY_WG, wg) \
+    KEY(LEY_UX, ux) \
+    KEY(LEY_LOCAL_TYPES, local_types) \
+    KEY(LEY_LENNARD_JONES, lennard_jones) \
+    KEY(LEY_COULOMB, coulomb) \
+    KEY(LEY_CUT, cut) \
+    KEY(LEY_PERIODIC, periodic) \
+    KEY(LEY_FORCES, forces) \
+    KEY(LEY_COLUMNS, columns)
+
+/* pairs_14.cl. */
+#define LEY_PAIRS_14_KEYS(KEY) \
+    LEY_DIALECT_KEYS(KEY) \
+    KEY(LEY_PERIODIC, periodic) \
+    KEY(LEY_FORCES, forces)
+
+#define LEY_GROUP_SUMS_KEYS(KEY) LEY_DIALECT_KEYS(KEY)
+
+/* born_*.cl: which pass over all pairs; and what becomes of pairs that are farther than a cutoff, or
+ * of spheres. */
+#define LEY_BORN_INTEGRALS 0
+#define LEY_BORN_ENERGIES 1
+#define LEY_BORN_CHAIN 2
+#define LEY_BORN_CUT_NOT 0
+#define LEY_BORN_CUT 1
+#define LEY_BORN_TAPERED 2
+
+/* Sums of a particle in a pass. */
+#define LEY_BORN_SUMS(pass, forces) \
+    ((pass) == LEY_BORN_INTEGRALS ? 1 : (pass) == LEY_BORN_CHAIN ? 3 : (forces) ? 5 : 1)
+
+/* born_pairs.cl. A work-item has LEY_UX vectors of LEY_WIDTH particles, and goes through the others
+ * LEY_TILE at a time, each tile with sums of its own; LEY_WG of them are a work-group. LEY_SALT,
+ * LEY_NECK, LEY_PERIODIC, LEY_FORCES 1: there is salt; spheres have necks; pairs are of the nearest
+ * images; forces are wanted. */
+#define LEY_BORN_PAIRS_KEYS(KEY) \
+    LEY_DIALECT_KEYS(KEY) \
+    KEY(LEY_EXP, exp) \
+    KEY(LEY_WG, wg) \
+    KEY(LEY_UX, ux) \
+    KEY(LEY_TILE, tile) \
+    KEY(LEY_PASS, pass) \
+    KEY(LEY_CUTOFF, cutoff) \
+    KEY(LEY_NECK, neck) \
+    KEY(LEY_SALT, salt) \
+    KEY(LEY_PERIODIC, periodic) \
+    KEY(LEY_FORCES, forces)
+
+/* born_particles.cl: a work-item has one. */
+#define LEY_BORN_PARTICLES_KEYS(KEY) \
+    LEY_DIALECT_KEYS(KEY) \
+    KEY(LEY_WG, wg) \
+    KEY(LEY_PASS, pass) \
+    KEY(LEY_FORCES, forces)
 
 #endif

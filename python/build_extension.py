@@ -20,6 +20,8 @@ SANITIZE = os.environ.get("LEYDEN_SANITIZE", "").split()  # the flags of that bu
 
 DEFINED = """
 static const double LEY_LEAST_TOLERANCE, LEY_MOST_TOLERANCE, LEY_USUAL_TOLERANCE, LEY_OWN_A;
+static const double LEY_COULOMB_CONSTANT_AMBER, LEY_COULOMB_CONSTANT_CHARMM, LEY_COULOMB_CONSTANT_NAMD,
+    LEY_COULOMB_CONSTANT_OPENMM;
 void free(void *from_malloc);
 """
 

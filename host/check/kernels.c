@@ -5,6 +5,7 @@
 #include "check/internal.h"
 
 #include "calibrate.h"
+#include "energy/born_kernel.h"
 #include "engine/specifications.h"
 #include "error.h"
 #include "long_range/fourier/device_long_wavelengths.h"
@@ -306,12 +307,17 @@ static const struct {
     {&density_floats_kind, try_alone},
     {&density_fold_kind, try_alone},
     {&potential_sums_kind, try_alone},
+    {&pair_energies_kind, try_alone},
+    {&pairs_14_kind, try_alone},
+    {&group_sums_kind, try_alone},
     {&ions_mask_kind, try_alone},
     {&ions_bricks_kind, try_alone},
     {&ions_nodes_kind, try_alone},
     {&separable_kind, try_separable},
     {&gaussians_kind, try_gaussians},
     {&hermite_kind, try_hermite},
+    {&born_pairs_kind, try_alone},
+    {&born_particles_kind, try_alone},
     {&reference_kind, try_reference},
 };
 

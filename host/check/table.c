@@ -93,11 +93,16 @@ const check_row check_table[] = {
     KERNEL("density_floats", 0, "charges of a frame for its transform"),
     KERNEL("density_fold", 0, "a frame's spectrum on another mesh"),
     KERNEL("potential_sums", 0, "potentials of frames: sums and squares"),
+    KERNEL("pair_energies", 0, "energies and forces of pairs of particles"),
+    KERNEL("pairs_14", 0, "energies and forces of pairs with their own parameters"),
+    KERNEL("group_sums", 0, "energies between groups of particles"),
     KERNEL("ions_mask", 0, "nodes near atoms"),
     KERNEL("ions_bricks", 0, "what ions add, and the best nodes"),
     KERNEL("ions_nodes", 0, "nodes by their values"),
     KERNEL("separable", 0, "orbitals and densities on grids along the axes"),
     KERNEL("gaussians", 0, "orbitals and densities at points and on oblique grids"),
     KERNEL("hermite", 0, "potentials of molecules from their wavefunctions"),
+    KERNEL("born_pairs", 0, "generalised Born: sums over all pairs"),
+    KERNEL("born_particles", 0, "generalised Born: radii, energies and slopes"),
 };
 const size_t check_table_count = sizeof check_table / sizeof *check_table;

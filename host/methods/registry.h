@@ -55,6 +55,11 @@
     KERNEL(density_floats) \
     KERNEL(density_fold) \
     KERNEL(potential_sums) \
+    KERNEL(pair_energies) \
+    KERNEL(pairs_14) \
+    KERNEL(group_sums) \
+    KERNEL(born_pairs) \
+    KERNEL(born_particles) \
     KERNEL(ions_mask) \
     KERNEL(ions_bricks) \
     KERNEL(ions_nodes) \

@@ -17,6 +17,8 @@ from ._average import Average, Profile, average
 from ._boundary import Boundary, boundary
 from ._c import ffi as _ffi, lib as _lib
 from ._compute import map, points  # pylint: disable=redefined-builtin
+from ._energy import Energies, Energy
+from ._energy_run import energy
 from ._engine import Device, Engine, devices
 from ._errors import (Cancelled, CellWarning, DeviceError, Error, FileError, InputError, MapWarning, NoDeviceError,
                       OutOfMemoryError, PointsWarning, RadiiWarning, ToleranceWarning, UsageError, WavefunctionWarning,
@@ -25,6 +27,7 @@ from ._grid import Grid
 from ._guesses import OF_MODULE as _OF_MODULE, refuse as _refuse
 from ._ions import Ions, ions
 from ._maps import Map, Points, Slice
+from ._mmgbsa import Binding, mmgbsa
 from ._particles import Particles
 from ._plan import Plan
 from ._progress import FrameProgress, Progress
@@ -36,12 +39,13 @@ from ._wavefunction import Density, PotentialField, Wavefunction
 
 __version__: str = _ffi.string(_lib.ley_version()).decode()
 
-__all__ = ["Atoms", "Attached", "Average", "Boundary", "Cancelled", "CellWarning", "Density", "Device", "DeviceError",
-           "Engine", "Error", "FileError", "FrameProgress", "InputError", "Ions", "Grid", "Map", "MapWarning",
-           "NoDeviceError", "OutOfMemoryError", "Particles", "Plan", "Points", "PointsWarning", "PotentialField", "Profile",
-           "Progress", "RadiiWarning", "Series", "Slice", "Statistics", "Surface", "ToleranceWarning", "UsageError",
-           "Wavefunction", "WavefunctionWarning", "WrongResult", "__version__", "average", "boundary", "devices",
-           "ions", "map", "points", "series", "shells", "surface"]
+__all__ = ["Atoms", "Attached", "Average", "Binding", "Boundary", "Cancelled", "CellWarning", "Density", "Device",
+           "DeviceError", "Energies", "Energy", "Engine", "Error", "FileError", "FrameProgress", "Grid",
+           "InputError", "Ions", "Map", "MapWarning", "NoDeviceError", "OutOfMemoryError", "Particles", "Plan",
+           "Points", "PointsWarning", "PotentialField", "Profile", "Progress", "RadiiWarning", "Series", "Slice",
+           "Statistics", "Surface", "ToleranceWarning", "UsageError", "Wavefunction", "WavefunctionWarning",
+           "WrongResult", "__version__", "average", "boundary", "devices", "energy", "ions", "map", "mmgbsa",
+           "points", "series", "shells", "surface"]
 
 _FORMER_NAMES = {"Lattice": "Grid"}
 

@@ -198,6 +198,48 @@ def draw_profile(distance: np.ndarray, values: np.ndarray, errors: np.ndarray, a
     return line
 
 
+_MOST_SHARES = 20  # of residues that are drawn
+
+
+def draw_binding(figure: Any, frames: np.ndarray, total: np.ndarray, rows: Sequence[Tuple[str, float, float]],
+                 shares: Optional[Tuple[Sequence[str], np.ndarray, np.ndarray]], title: str) -> Any:
+    """What Binding.plot() does: `rows` are names, means and errors of terms; `shares` labels, values, which are the ligand's."""
+    if figure is None:
+        import matplotlib.pyplot as plt
+        figure = plt.figure(figsize=(9, 4 if shares is None else 8), layout="constrained")
+    grid = figure.add_gridspec(1 if shares is None else 2, 2, width_ratios=(3, 2))
+    blue, red, grey = COLOURS[-1], COLOURS[0], "#777777"
+    upper = figure.add_subplot(grid[0, 0])
+    _, mean, error = rows[-1]
+    upper.plot(frames, total, color=grey, linewidth=0.8, marker="." if len(frames) < 50 else "", label="frame")
+    upper.plot(frames, np.cumsum(total) / np.arange(1, len(total) + 1), color=blue, label="mean so far")
+    upper.axhspan(mean - error, mean + error, color=blue, alpha=0.2, linewidth=0)
+    said = f"{mean:.2f} ± {error:.2f}" if np.isfinite(error) else f"{mean:.2f}"
+    upper.set_title(f"{title}, ΔE = {said} kcal/mol".replace("-", "−"), fontsize="medium")
+    upper.set_xlabel("frame")
+    upper.set_ylabel("ΔE (kcal/mol)")
+    upper.legend(fontsize="small")
+    terms = figure.add_subplot(grid[0, 1])
+    names, means, errors = zip(*rows)
+    terms.bar(names, means, yerr=[value if np.isfinite(value) else 0 for value in errors], capsize=3,
+              color=[blue if value < 0 else red for value in means])
+    terms.axhline(0, color="black", linewidth=0.8)
+    terms.tick_params(axis="x", labelrotation=45)
+    terms.set_ylabel("mean (kcal/mol)")
+    if shares is not None:
+        labels, values, is_ligand = shares
+        largest = np.sort(np.argsort(-np.abs(values), kind="stable")[:_MOST_SHARES])
+        lower = figure.add_subplot(grid[1, :])
+        bars = lower.bar([labels[k] for k in largest], values[largest], color=[blue if value < 0 else red for value in values[largest]])
+        for bar, k in zip(bars, largest):
+            bar.set_hatch("//" if is_ligand[k] else "")
+        lower.axhline(0, color="black", linewidth=0.8)
+        lower.tick_params(axis="x", labelrotation=60)
+        lower.set_ylabel("share of ΔE (kcal/mol)")
+        lower.set_title(f"the {len(largest)} largest shares; hatched: the ligand", fontsize="medium")
+    return figure
+
+
 def png(plane: Any) -> Optional[bytes]:
     """A small picture of a plane; None: matplotlib is not installed."""
     try:

@@ -1,0 +1,52 @@
+/* What a device has of energies: batches of frames, which modules (module.h) compute one after the
+ * other in one command sequence. */
+#ifndef LEY_ENERGY_PART_H
+#define LEY_ENERGY_PART_H
+
+#include "arguments.h"
+#include "energy/problem.h"
+#include "engine/command_sequence.h"
+
+/* Frames on their way through a device. All arrays are by place (problem.h), of `frames` frames one
+ * after the other, in A, e and kcal/mol. */
+typedef struct energy_batch {
+    int64_t first; /* of the run */
+    int frames;    /* 0: none is on its way */
+    command_sequence sequence;
+    buffer_of_float4 position; /* [frames][padded]: x, y, z from the frame's middle (in a cell: of the image within
+                                  it), charge */
+    buffer_of_float4 cell;     /* [frames][6]: the cell's vectors, and what takes a difference to fractions of them:
+                                  fraction k is the scalar product with row 3 + k. Not periodic: not there */
+    buffer_of_float energy;    /* [frames][LEY_ENERGY_TERMS][padded]: each particle's half of its pairs. One module
+                                  writes a term's, which are no numbers before; others add to it later */
+    buffer_of_float4 force;    /* [frames][padded]: modules add theirs; not wanted: not there */
+    buffer_of_float parts;     /* [frames][LEY_COLUMN_COUNT][groups][padded]: of `energy` what is with the particles of
+                                  each group; the same; no matrix: not there */
+    buffer_of_float matrix;    /* [frames][LEY_COLUMN_COUNT][groups][groups]: sums of these */
+    buffer_of_float radius, slope;        /* [frames][padded]: effective Born radii, A, and dE/dB; no Born energies: not
+                                             there */
+    dev_staging *position_out, *cell_out; /* on their way to the device, */
+    dev_staging *energy_back, *force_back, *matrix_back, *radius_back, *slope_back; /* and from it */
+} energy_batch;
+
+enum { ENERGY_BATCHES = 2 }; /* on their way at once */
+enum { ENERGY_MODULES = 8 }; /* that there is room for */
+
+typedef struct energy_part {
+    const energy_problem *problem;
+    bool is_periodic;
+    arena arena;
+    flight flight;
+    const atomic_bool *cancelled; /* NULL: never */
+    int frames;                   /* of a batch, at most */
+
+    /* What modules share: by place. */
+    buffer_of_int type;         /* [padded] */
+    buffer_of_float table;      /* [types][types][2]: a and b */
+    buffer_of_int column_first; /* [groups + 1]: as energy_problem has it */
+
+    energy_batch batch[ENERGY_BATCHES];
+    void *own[ENERGY_MODULES]; /* what each module has; NULL: nothing */
+} energy_part;
+
+#endif

@@ -1,0 +1,287 @@
+#include "energy/store.h"
+
+#include "energy/host_terms.h"
+#include "error.h"
+#include "law/energy_parts.h"
+#include "parallel.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+bool energy_has_term(const energy_problem *p, ley_energy_term term)
+{
+    const bool has_lj = p->options.lennard_jones != LEY_LENNARD_JONES_NONE,
+               has_coulomb = p->options.coulomb != LEY_COULOMB_NONE, has_14 = p->arrays.pairs_14 > 0;
+    return term == LEY_ENERGY_LENNARD_JONES      ? has_lj
+           : term == LEY_ENERGY_LENNARD_JONES_14 ? has_lj && has_14
+           : term == LEY_ENERGY_COULOMB          ? has_coulomb
+           : term == LEY_ENERGY_COULOMB_14       ? has_coulomb && has_14
+           : term == LEY_ENERGY_BORN             ? p->options.born != LEY_BORN_NONE
+                                                 : p->options.surface != LEY_SURFACE_NONE;
+}
+
+/* ---- Particles at the same place ------------------------------------------------------------- */
+
+static bool is_excluded(const ley_particles_arrays *a, int64_t i, int64_t j)
+{
+    for (int64_t k = 0; k < a->exclusions; k++)
+        if ((a->exclusion[k][0] == i && a->exclusion[k][1] == j) ||
+            (a->exclusion[k][0] == j && a->exclusion[k][1] == i))
+            return true;
+    return false;
+}
+
+/* The particle that is nearest to i, of those that are not excluded or of all. */
+static int64_t nearest(const energy_frame *f, int64_t i, bool all, double *distance_A)
+{
+    energy_law law;
+    int64_t found = i;
+    *distance_A = INFINITY;
+    if (energy_law_begin(f, &law, NULL) != LEY_OK)
+        return i;
+    for (int64_t j = 0; j < law.n; j++) {
+        double way_A[3];
+        const double r_A = j == i ? INFINITY : sqrt(energy_way(&law, i, j, way_A));
+        if (r_A < *distance_A && (all || !is_excluded(f->particles, i, j))) {
+            *distance_A = r_A;
+            found = j;
+        }
+    }
+    return found;
+}
+
+/* Floats overflow where particles are this near, or the energy is infinite. */
+static const double overlap_A = 0.02;
+
+/* Of a frame whose energies are infinite: names two particles that are at the same place. */
+static ley_status name_pair(const ley_energy *e, int64_t frame, ley_error *error)
+{
+    const energy_frame f = energy_run_frame(e, frame);
+    int64_t i = 0, j = 0;
+    double r_A = INFINITY;
+    for (; i < f.particles->particles && !(r_A < overlap_A); i++)
+        j = nearest(&f, i, false, &r_A);
+    return ley_fail(error, LEY_ERROR_INPUT,
+                    "frame %lld: particles %lld and %lld are %.3g A from each other: their energy is infinite",
+                    (long long)(e->before + frame + 1), (long long)i, (long long)j + 1, r_A);
+}
+
+/* ---- The host -------------------------------------------------------------------------------- */
+
+ley_status energy_store_host(ley_energy *e, int64_t frame, ley_error *error)
+{
+    const energy_frame f = energy_run_frame(e, frame);
+    const size_t n = (size_t)f.particles->particles;
+    ley_energy_results r = energy_run_results(e, frame);
+    double(*force)[3] = r.forces != NULL ? malloc(n * sizeof *force) : NULL;
+    if (r.forces != NULL && force == NULL)
+        return ley_fail_memory(error, n * sizeof *force, "forces");
+    ley_status status = energy_law_frame(&f, &r, force, error);
+    for (size_t i = 0; i < 3 * n && force != NULL && status == LEY_OK; i++)
+        r.forces[i] = (float)force[i / 3][i % 3];
+    free(force);
+    if (status != LEY_ERROR_INPUT)
+        return status;
+    ley_error_clear(error);
+    return name_pair(e, frame, error);
+}
+
+/* ---- Batches --------------------------------------------------------------------------------- */
+
+enum { ALL_RIGHT = -1, WRONG_MATRIX = -2 };
+
+typedef struct storing {
+    ley_energy *e;
+    const energy_batch *b;
+    int64_t *bad; /* [frames]: a particle whose energy is no finite number; ALL_RIGHT; or WRONG_MATRIX */
+} storing;
+
+static int column_of(ley_energy_term term)
+{
+    return term == LEY_ENERGY_LENNARD_JONES ? LEY_COLUMN_LENNARD_JONES
+           : term == LEY_ENERGY_COULOMB     ? LEY_COLUMN_COULOMB
+           : term == LEY_ENERGY_BORN        ? LEY_COLUMN_BORN
+                                            : -1;
+}
+
+/* Sums in double precision; whether all is finite. */
+static bool store_term(const storing *s, int frame, ley_energy_term term, const ley_energy_results *r)
+{
+    const energy_problem *p = &s->e->problem;
+    const float *energy =
+        (const float *)s->b->energy_back->bytes + ((size_t)frame * LEY_ENERGY_TERMS + term) * p->padded;
+    double sum = 0;
+    for (size_t i = 0; i < p->count; i++)
+        sum += (double)energy[i];
+    if (r->terms != NULL)
+        r->terms[term] = sum;
+    for (size_t i = 0; i < p->count && r->by_particle != NULL; i++)
+        r->by_particle[(size_t)term * p->count + (size_t)p->order[i]] = (double)energy[i];
+    for (size_t i = 0; i < p->count && !isfinite(sum); i++)
+        if (!isfinite(energy[i])) {
+            s->bad[frame] = p->order[i];
+            break;
+        }
+    return isfinite(sum);
+}
+
+/* A pair of the list 1-4 counts half for each of the two. */
+static void add_matrix_14(const ley_energy *e, int64_t frame, const ley_energy_results *r)
+{
+    const energy_frame f = energy_run_frame(e, frame);
+    const ley_particles_arrays *a = f.particles;
+    const ley_energy_options *o = f.options;
+    const int64_t groups = o->groups;
+    energy_law law;
+    if (energy_law_begin(&f, &law, NULL) != LEY_OK)
+        return;
+    for (int64_t k = 0; k < a->pairs_14; k++) {
+        const int32_t i = a->pair_14[k][0], j = a->pair_14[k][1], g = o->group[i], h = o->group[j];
+        double way_A[3];
+        if (g < 0 || h < 0)
+            continue;
+        const double r2 = energy_way(&law, i, j, way_A), sixth = 1 / (r2 * r2 * r2),
+                     half[2] = {sixth * (a->pair_14_a[k] * sixth - a->pair_14_b[k]) / 2,
+                                e->problem.coulomb * a->pair_14_charges[k] / sqrt(r2) / 2};
+        const ley_energy_term terms[2] = {LEY_ENERGY_LENNARD_JONES_14, LEY_ENERGY_COULOMB_14};
+        for (int t = 0; t < 2; t++)
+            if (energy_has_term(&e->problem, terms[t])) {
+                r->matrix[((int64_t)terms[t] * groups + g) * groups + h] += half[t];
+                r->matrix[((int64_t)terms[t] * groups + h) * groups + g] += half[t];
+            }
+    }
+}
+
+/* LCPO's energies are of one particle. */
+static void add_matrix_surface(const storing *s, int frame, const ley_energy_results *r)
+{
+    const energy_problem *p = &s->e->problem;
+    const float *energy =
+        (const float *)s->b->energy_back->bytes + ((size_t)frame * LEY_ENERGY_TERMS + LEY_ENERGY_SURFACE) * p->padded;
+    const int64_t groups = p->law_options.groups;
+    for (int64_t g = 0; g < groups; g++)
+        for (int32_t i = p->column_first[g]; i < p->column_first[g + 1]; i++)
+            r->matrix[((int64_t)LEY_ENERGY_SURFACE * groups + g) * groups + g] += (double)energy[i];
+}
+
+/* A term's elements; whether the sums of its rows are those of the groups' particles, which came
+ * back by another way. */
+static bool store_column(const storing *s, int frame, ley_energy_term term, const ley_energy_results *r)
+{
+    static const double allowed = 1e-5, least = 1e-4;
+    const energy_problem *p = &s->e->problem;
+    const size_t all = (size_t)p->options.groups, groups = (size_t)p->law_options.groups;
+    const float *from = (const float *)s->b->matrix_back->bytes,
+                *energy =
+                    (const float *)s->b->energy_back->bytes + ((size_t)frame * LEY_ENERGY_TERMS + term) * p->padded;
+    bool is_right = true;
+    from += ((size_t)frame * LEY_COLUMN_COUNT + (size_t)column_of(term)) * all * all;
+    const energy_frame f = energy_run_frame(s->e, s->b->first + frame);
+    const bool has_tail = term == LEY_ENERGY_LENNARD_JONES && p->tail != NULL;
+    for (size_t g = 0; g < all; g++) {
+        double row = 0, sum = 0, absolute = 0, own = 0;
+        for (int32_t i = p->column_first[g]; i < p->column_first[g + 1] && has_tail; i++)
+            own += energy_tail_of(p, f.cell_A, p->order[i]);
+        for (size_t h = 0; h < all; h++) {
+            const double element = (double)from[g * all + h] + (g == h ? own : 0);
+            row += element;
+            absolute += fabs(element);
+            if (g < groups && h < groups)
+                r->matrix[((size_t)term * groups + g) * groups + h] = element;
+        }
+        for (int32_t i = p->column_first[g]; i < p->column_first[g + 1]; i++) {
+            sum += (double)energy[i];
+            absolute += fabs((double)energy[i]);
+        }
+        is_right = is_right && fabs(row - sum) <= allowed * absolute + least;
+    }
+    return is_right;
+}
+
+static bool store_matrix(const storing *s, int frame, const ley_energy_results *r)
+{
+    const energy_problem *p = &s->e->problem;
+    const size_t square = (size_t)p->law_options.groups * (size_t)p->law_options.groups;
+    bool is_right = true;
+    memset(r->matrix, 0, LEY_ENERGY_TERMS * square * sizeof *r->matrix);
+    for (int term = 0; term < LEY_ENERGY_TERMS; term++)
+        if (column_of((ley_energy_term)term) >= 0 && energy_has_term(p, (ley_energy_term)term))
+            is_right = store_column(s, frame, (ley_energy_term)term, r) && is_right;
+    add_matrix_14(s->e, s->b->first + frame, r);
+    if (energy_has_term(p, LEY_ENERGY_SURFACE))
+        add_matrix_surface(s, frame, r);
+    return is_right;
+}
+
+static void store_places(const storing *s, int frame, const ley_energy_results *r)
+{
+    const energy_problem *p = &s->e->problem;
+    if (r->forces != NULL) {
+        const float(*force)[4] = (const float(*)[4])s->b->force_back->bytes + (size_t)frame * p->padded;
+        for (size_t i = 0; i < p->count; i++)
+            memcpy(r->forces + 3 * (size_t)p->order[i], force[i], 3 * sizeof(float));
+    }
+    if (r->born_radii != NULL) {
+        const float *radius = (const float *)s->b->radius_back->bytes + (size_t)frame * p->padded;
+        for (size_t i = 0; i < p->count; i++)
+            r->born_radii[p->order[i]] = (double)radius[i];
+    }
+}
+
+static void store_frames(void *context, size_t first, size_t last)
+{
+    const storing *s = context;
+    const energy_problem *p = &s->e->problem;
+    for (size_t f = first; f < last; f++) {
+        const ley_energy_results r = energy_run_results(s->e, s->b->first + (int64_t)f);
+        bool is_finite = true;
+        s->bad[f] = ALL_RIGHT;
+        for (int term = 0; term < LEY_ENERGY_TERMS && is_finite; term++) {
+            if (energy_has_term(p, (ley_energy_term)term)) {
+                is_finite = store_term(s, (int)f, (ley_energy_term)term, &r);
+                continue;
+            }
+            if (r.terms != NULL)
+                r.terms[term] = 0;
+            if (r.by_particle != NULL)
+                memset(r.by_particle + (size_t)term * p->count, 0, p->count * sizeof *r.by_particle);
+        }
+        if (is_finite && r.matrix != NULL && !store_matrix(s, (int)f, &r))
+            s->bad[f] = WRONG_MATRIX;
+        if (is_finite)
+            store_places(s, (int)f, &r);
+    }
+}
+
+/* A frame with an energy that is no number: the host's, where particles are so near to each other
+ * that floats overflow. */
+static ley_status store_bad(ley_energy *e, int64_t frame, int64_t particle, ley_error *error)
+{
+    const energy_frame f = energy_run_frame(e, frame);
+    double r_A;
+    nearest(&f, particle, true, &r_A);
+    return r_A < overlap_A
+               ? energy_store_host(e, frame, error)
+               : ley_fail(error, LEY_ERROR_WRONG_RESULT, "frame %lld: the energy of particle %lld is no number",
+                          (long long)(e->before + frame + 1), (long long)particle + 1);
+}
+
+ley_status energy_store_batch(ley_energy *e, energy_batch *b, ley_error *error)
+{
+    ley_status status = energy_add_host_terms(e, b, error);
+    if (status != LEY_OK)
+        return status;
+    storing s = {.e = e, .b = b, .bad = malloc((size_t)b->frames * sizeof *s.bad)};
+    if (s.bad == NULL)
+        return ley_fail_memory(error, (size_t)b->frames * sizeof *s.bad, "a batch of frames");
+    parallel_ranges((size_t)b->frames, store_frames, &s);
+    for (int f = 0; f < b->frames && status == LEY_OK; f++)
+        if (s.bad[f] == WRONG_MATRIX)
+            status = ley_fail(error, LEY_ERROR_WRONG_RESULT, "frame %lld: energies of groups are not their particles'",
+                              (long long)(e->before + b->first + f + 1));
+        else if (s.bad[f] >= 0)
+            status = store_bad(e, b->first + f, s.bad[f], error);
+    free(s.bad);
+    return status;
+}

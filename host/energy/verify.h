@@ -1,0 +1,15 @@
+/* Frames of devices against the law in double precision. */
+#ifndef LEY_ENERGY_VERIFY_H
+#define LEY_ENERGY_VERIFY_H
+
+#include "energy/state.h"
+
+/* Whether a frame of the run is to be verified; the first one of a device is always, where any
+ * is. */
+bool energy_verify_wants(const ley_energy *e, const energy_device *d, int64_t frame);
+
+/* A frame of a batch that has ended: energies, forces, Born radii and slopes of some particles. The
+ * totals get its deviations. Errors: LEY_ERROR_WRONG_RESULT, LEY_ERROR_MEMORY. */
+ley_status energy_verify(ley_energy *e, const energy_batch *batch, int frame, ley_error *error);
+
+#endif

@@ -1,0 +1,411 @@
+"""Energies over the frames of a trajectory: topologies, what is left out, cells, checkpoints."""
+from __future__ import annotations
+
+import contextlib
+import io
+import json
+import os
+import time
+import warnings
+from dataclasses import dataclass
+from typing import Any, Dict, Iterator, List, Mapping, Optional, Sequence, Tuple
+
+import numpy as np
+
+from ._average import write_whole
+from ._c import ffi, lib
+from ._cell import cell_of_box, cell_vectors
+from ._energy import TERMS, Energy
+from ._errors import Error, FileError, InputError, UsageError, file_name, text_of
+from ._frames import Block, Frames, about, import_mdanalysis, place_of, selected
+from ._particles import Particles
+from ._progress import FrameWatcher
+from ._whole import Whole
+
+# Residues of one atom and one charge that solutions have; those that proteins bind are not here.
+_IONS = {"NA", "NA+", "CL", "CL-", "K", "K+", "SOD", "CLA", "POT", "LI", "LI+", "LIT", "RB", "RB+", "RUB", "CS", "CS+", "CES",
+         "BR", "BR-", "CIO", "IB", "IP", "IM"}
+_MORE_WATERS = {"OPC", "OP3", "TP3", "TP4", "TP5", "T3P", "T4P", "T5P", "DOD"}
+_SYMBOLS = ("", *("H He Li Be B C N O F Ne Na Mg Al Si P S Cl Ar K Ca Sc Ti V Cr Mn Fe Co Ni Cu Zn Ga Ge As Se Br Kr Rb Sr Y Zr Nb Mo "
+                  "Tc Ru Rh Pd Ag Cd In Sn Sb Te I Xe").split())
+
+
+# ---- Topologies ----------------------------------------------------------------------------------
+
+
+def _universe_of(particles: Particles) -> Any:
+    """A Universe with what particles have: names, residues, chains, masses, charges; without coordinates."""
+    mdanalysis, count = import_mdanalysis(), len(particles)
+    residue, residues = np.zeros(count, np.int64), 1
+    if particles.residue is not None:
+        residue, residues = np.asarray(particles.residue, np.int64), int(np.max(particles.residue)) + 1
+    chains = particles.chains
+    segments = list(dict.fromkeys(chains)) if chains is not None else [""]
+    segment = [segments.index(chain) for chain in chains] if chains is not None else [0] * residues
+    universe = mdanalysis.Universe.empty(count, residues, max(len(segments), 1), atom_resindex=residue,
+                                         residue_segindex=segment)
+    add = universe.add_TopologyAttr
+    add("charges", particles.charges)
+    add("resids", np.arange(1, residues + 1) if particles.residue_numbers is None else particles.residue_numbers)
+    add("resnums", universe.residues.resids)
+    add("segids", segments)
+    for name, values in (("names", particles.names), ("resnames", particles.residue_names), ("masses", particles.masses)):
+        if values is not None:
+            add(name, values)
+    if chains is not None:
+        add("chainIDs", [chains[k] for k in residue])
+    if particles.elements is not None:
+        add("elements", [_SYMBOLS[k] if 0 <= k < len(_SYMBOLS) else "" for k in particles.elements])
+    return universe
+
+
+def _count_in(path: str, mdanalysis: Any) -> Optional[int]:
+    try:
+        return int(mdanalysis.coordinates.core.reader(path).n_atoms)
+    except Exception:  # pylint: disable=broad-except
+        return None
+
+
+def open_trajectory(topology: Any, trajectories: Sequence[Any], gb: Optional[str]) -> Tuple[Particles, Any, str]:
+    """Particles, with Born radii of a model, a Universe with their frames, the topology's name.
+
+    Errors: FileError, InputError where there are other numbers of atoms, UsageError, ImportError.
+    """
+    is_made = isinstance(topology, Particles)
+    name = "the particles" if is_made else os.fsdecode(file_name(topology))
+    particles = topology if is_made else Particles.load(topology, **({} if gb is None else {"gb": gb}))
+    universe = _universe_of(particles)
+    if len(trajectories) == 0:
+        raise UsageError("a trajectory is needed: the name of a file, a Universe of MDAnalysis or positions (F, N, 3)")
+    if len(trajectories) == 1 and hasattr(trajectories[0], "trajectory"):
+        given = trajectories[0].universe
+        _check_count(name, len(particles), "the universe", len(given.atoms))
+        universe.trajectory = given.trajectory
+        return particles, universe, name
+    if len(trajectories) == 1 and not isinstance(trajectories[0], (str, bytes, os.PathLike)):
+        positions = np.asarray(trajectories[0], np.float32)
+        positions = positions[None] if positions.ndim == 2 else positions
+        if positions.ndim != 3 or positions.shape[2] != 3:
+            raise InputError(f"positions has the shape {positions.shape}: (F, {len(particles)}, 3) is needed")
+        _check_count(name, len(particles), "positions", positions.shape[1])
+        universe.load_new(positions, order="fac")
+        return particles, universe, name
+    files = [os.fsdecode(file_name(path)) for path in trajectories]
+    mdanalysis = import_mdanalysis()
+    for path in files:
+        try:
+            with open(path, "rb"):
+                pass
+        except OSError as error:
+            raise FileError(f"{path}: {error.strerror}") from None
+        count = _count_in(path, mdanalysis)
+        if count is not None:
+            _check_count(name, len(particles), path, count)
+    with about([name, *files]), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        universe.load_new(files if len(files) > 1 else files[0])
+    return particles, universe, name
+
+
+def _check_count(topology: str, particles: int, trajectory: str, atoms: int) -> None:
+    if particles != atoms:
+        raise InputError(f"{topology} has {particles:,} atoms, and {trajectory} has {atoms:,}: frames need the topology of all of "
+                         "their atoms (of a trajectory that was stripped, one that was stripped in the same way)")
+
+
+# ---- What counts ---------------------------------------------------------------------------------
+
+
+def _solvent(universe: Any) -> np.ndarray:
+    """Which atoms are of water or of ions."""
+    names: List[str] = []
+    while lib.ley_waters_residue(len(names)) != ffi.NULL:
+        names.append(text_of(lib.ley_waters_residue(len(names))) or "")
+    atoms = universe.atoms
+    if not hasattr(atoms, "resnames"):
+        return np.zeros(len(atoms), bool)
+    residues = universe.residues
+    words = np.array([str(name).strip().upper() for name in residues.resnames])
+    sizes = np.bincount(atoms.resindices, minlength=len(residues))
+    is_solvent = np.isin(words, [*names, *_MORE_WATERS]) & (sizes <= 5) | np.isin(words, list(_IONS)) & (sizes == 1)
+    return is_solvent[atoms.resindices]
+
+
+def names_of(atoms: Any, most: int = 4) -> str:
+    """"7,796 WAT, 12 Na+": residues of atoms, or how many these are."""
+    if not hasattr(atoms, "resnames"):
+        return f"{len(atoms):,} atoms"
+    names, counts = np.unique(atoms.residues.resnames, return_counts=True)
+    order = np.argsort(-counts, kind="stable")
+    words = [f"{counts[k]:,} {names[k]}" for k in order[:most]]
+    return ", ".join(words) + (", ..." if len(order) > most else "")
+
+
+@dataclass
+class Kept:
+    """Atoms of the universe that are computed, and what was left out, in words."""
+
+    index: np.ndarray
+    stripped: str = ""
+
+
+def kept_of(universe: Any, strip: Any, is_open: bool, what: str) -> Kept:
+    """`strip`: None refuses solvent in open space; True leaves it out; False counts it; words or atoms are left out."""
+    atoms = universe.atoms
+    if strip is None or strip is True or strip is False:
+        out = _solvent(universe)
+        if not np.any(out) or strip is False or (strip is None and not is_open):
+            return Kept(np.arange(len(atoms)))
+        if strip is None:
+            raise InputError(f"the topology has solvent, {names_of(atoms[out])}, and {what}: strip=True leaves it out, "
+                             "strip=False counts it as solute")
+    else:
+        out = np.zeros(len(atoms), bool)
+        out[selected(universe, strip, "strip").indices] = True
+    if np.all(out):
+        raise UsageError("strip: no atom is left")
+    return Kept(np.flatnonzero(~out), names_of(atoms[out]))
+
+
+def residues_of(particles: Particles) -> Tuple[np.ndarray, List[str]]:
+    """A number of its residue for each particle, counted anew in their order, and labels "A LYS 12"."""
+    if particles.residue is None:
+        raise InputError("by: the topology does not say which atoms are which residue's: by='atom' is of atoms")
+    found, number = np.unique(np.asarray(particles.residue), return_inverse=True)
+    names, numbers, chains = particles.residue_names, particles.residue_numbers, particles.chains
+    labels = []
+    for k in found:
+        words = [] if chains is None or not chains[k] else [str(chains[k])]
+        words += [] if names is None else [str(names[k])]
+        labels.append(" ".join([*words, str(k + 1 if numbers is None else numbers[k])]))
+    return number.astype(np.int32), labels
+
+
+def labels_of(particles: Particles) -> List[str]:
+    """"LYS 12 CA" of each atom."""
+    names = [str(i + 1) for i in range(len(particles))] if particles.names is None else list(particles.names)
+    if particles.residue is None:
+        return names
+    number, labels = residues_of(particles)
+    return [f"{labels[k]} {name}" for k, name in zip(number, names)]
+
+
+# ---- Runs ----------------------------------------------------------------------------------------
+
+
+class Part:
+    """What is computed of some of the atoms that are kept: rows for each frame, and sums over frames."""
+
+    def __init__(self, name: str, energy: Energy, index: Optional[np.ndarray], by: Optional[str] = None,
+                 sums_matrix: bool = False) -> None:
+        self.name, self.energy, self._index, self._by, self._sums_matrix = name, energy, index, by, sums_matrix
+        self.labels: List[str] = []
+        if by == "atom":
+            self.labels = labels_of(energy.particles)
+        elif by == "residue":
+            residue, self.labels = residues_of(energy.particles)
+            order = np.argsort(residue, kind="stable")
+            self._first = np.searchsorted(residue[order], np.arange(len(self.labels)))
+            self._order = None if np.array_equal(order, np.arange(len(order))) else order  # mostly they follow each other
+
+    def run(self, positions: np.ndarray, cells: Optional[np.ndarray]) -> Tuple[Dict[str, np.ndarray], Any]:
+        """Rows of frames, by name, and the frames' matrices (F, 6, R, R) that are summed, or None."""
+        found = self.energy.arrays(positions if self._index is None else positions[:, self._index], cells)
+        rows = {"terms": found["terms"]}
+        if self._by == "atom":
+            rows["by"] = found["by_particle"]
+        elif self._by == "residue":
+            by_particle = found["by_particle"] if self._order is None else found["by_particle"][:, :, self._order]
+            rows["by"] = np.add.reduceat(by_particle, self._first, axis=2)
+        if not self._sums_matrix and "matrix" in found:
+            rows["matrix"] = found["matrix"]
+        return rows, found["matrix"] if self._sums_matrix else None
+
+
+class Gathered:
+    """Rows of all frames so far, and sums over them, by part and name."""
+
+    def __init__(self) -> None:
+        self.frames: List[np.ndarray] = []
+        self.rows: Dict[str, List[np.ndarray]] = {}
+        self.sums: Dict[str, np.ndarray] = {}
+        self.done = self.made_whole = self.resumed = 0
+
+    @property
+    def count(self) -> int:
+        return sum(map(len, self.frames))
+
+    def take(self, part: str, rows: Mapping[str, np.ndarray], matrices: Any) -> None:
+        for name, values in rows.items():
+            self.rows.setdefault(f"{part}.{name}", []).append(values)
+        if matrices is not None:  # frame after frame, so that the sum does not depend on blocks
+            total = self.sums.setdefault(f"{part}.matrix", np.zeros(matrices.shape[1:]))
+            for matrix in matrices:
+                total += matrix
+
+    def get(self, part: str, name: str) -> Optional[np.ndarray]:
+        """Rows (F, ...), or of a sum the mean over frames."""
+        key = f"{part}.{name}"
+        if key in self.sums:
+            return self.sums[key] / self.count
+        if key not in self.rows:
+            return None
+        self.rows[key] = [np.concatenate(self.rows[key])]
+        return self.rows[key][0]
+
+
+class Checkpoint:
+    """Rows and sums in a file, which is written whole now and then, and from which a run goes on."""
+
+    def __init__(self, path: Any, source: Mapping[str, Any], every_s: float) -> None:
+        self.path, self.every_s = os.fsdecode(file_name(path)), every_s
+        self._source = json.loads(json.dumps(source, default=str))
+        self._last_s, self._took_s = time.monotonic(), 0.0
+
+    def resume(self, gathered: Gathered) -> None:
+        if not os.path.exists(self.path):
+            return
+        try:
+            with np.load(self.path, allow_pickle=False) as kept:
+                source = json.loads(str(kept["source"]))
+                arrays = {name: kept[name] for name in kept.files}
+        except OSError as error:
+            raise FileError(f"{self.path}: {error.strerror or error}") from None
+        except Exception:  # pylint: disable=broad-except
+            raise InputError(f"{self.path} is no checkpoint, or damaged: delete it to begin anew") from None
+        differs = [name for name in self._source if source.get(name) != self._source[name]]
+        if differs:
+            name = differs[0]
+            raise InputError(f"{self.path} is of another run, whose {name} is {source.get(name)}, and not {self._source[name]}: "
+                             "delete it to begin anew")
+        gathered.done, gathered.made_whole = int(arrays["done"]), int(arrays["made_whole"])
+        gathered.frames, gathered.resumed = [arrays["frames"]], len(arrays["frames"])
+        gathered.rows = {name[4:]: [array] for name, array in arrays.items() if name.startswith("row.")}
+        gathered.sums = {name[4:]: array for name, array in arrays.items() if name.startswith("sum.")}
+
+    def save(self, gathered: Gathered) -> None:
+        if gathered.count == gathered.resumed:
+            return
+        start_s, content = time.monotonic(), io.BytesIO()
+        rows = {f"row.{name}": np.concatenate(parts) for name, parts in gathered.rows.items()}
+        arrays: Dict[str, Any] = {"source": np.array(json.dumps(self._source)), "done": gathered.done,
+                                  "made_whole": gathered.made_whole, "frames": np.concatenate(gathered.frames), **rows,
+                                  **{f"sum.{name}": total for name, total in gathered.sums.items()}}
+        np.savez(content, **arrays)
+        write_whole(self.path, content.getvalue())
+        self._last_s = time.monotonic()
+        self._took_s = self._last_s - start_s
+
+    def is_due(self) -> bool:
+        """No more than a twentieth of the time is spent on it."""
+        return time.monotonic() - self._last_s >= max(self.every_s, 20 * self._took_s)
+
+
+@dataclass
+class Way:
+    """How frames become positions: in their cells, or in open space with molecules made whole."""
+
+    is_open: bool
+    cell: Any  # of all frames; None: their own
+    has_cells: bool
+    whole: bool
+
+    @classmethod
+    def of(cls, universe: Any, periodic: Optional[bool], options: Any, cell: Any, whole: bool) -> "Way":
+        if periodic not in (None, True, False):
+            raise UsageError(f"periodic: None, True or False is needed, not {periodic!r:.60}")
+        needs = options.coulomb == lib.LEY_COULOMB_EWALD or options.tail_correction
+        why = "coulomb='pme' sums" if options.coulomb == lib.LEY_COULOMB_EWALD else "tail_correction is" if needs else \
+            "periodic=True sums"
+        has_cells = cell is not None or cell_of_box(getattr(universe.trajectory.ts, "dimensions", None)) is not None
+        if options.born and (periodic or needs):
+            raise UsageError(f"{why} in periodic cells, and generalised Born energies are of open space: one of both is "
+                             "computed")
+        if needs and periodic is False:
+            raise UsageError(f"{why} in periodic cells, and periodic=False is open space")
+        is_open = not (needs or periodic or (periodic is None and has_cells and options.cutoff_A > 0 and not options.born))
+        if not is_open and not has_cells:
+            raise InputError(f"{why} in periodic cells, and the frames have none: cell=(a, b, c) gives one for all of them")
+        return cls(is_open, None if cell is None else cell_vectors(cell), has_cells, whole)
+
+
+def _places(gathered: Gathered, frames: Frames, parts: Sequence[Part], way: Way, pairs: np.ndarray) -> Iterator[Block]:
+    maker: Optional[Whole] = None
+    most = min(part.energy.frames_at_once() for part in parts)
+    wants = way.is_open and way.has_cells and way.whole
+    if wants and gathered.done > 0:  # by the first frame of the whole run
+        with contextlib.closing(frames.blocks()) as blocks:  # type: ignore[type-var]
+            first = next(blocks)
+            maker = Whole(frames.atoms, pairs, first.positions[0], first.cells[0])
+    for block in frames.blocks(gathered.done):
+        if wants and maker is None:
+            maker = Whole(frames.atoms, pairs, block.positions[0], block.cells[0])
+        for k in range(0, len(block.numbers), most):
+            part = slice(k, k + most)
+            positions, cells, found = block.positions[part], block.cells[part], block.numbers[part]
+            if maker is not None:
+                positions = positions.copy()
+                gathered.made_whole += maker.apply(positions, cells)
+            is_last = k + most >= len(block.numbers)
+            yield Block(found, positions, cells, block.done if is_last else frames.numbers.index(int(found[-1])) + 1)
+
+
+def gather(frames: Frames, parts: Sequence[Part], way: Way, pairs: np.ndarray, checkpoint: Optional[Checkpoint],
+           watcher: FrameWatcher) -> Gathered:
+    """All frames. `pairs`: of atoms that are close together, by which molecules are made whole."""
+    gathered = Gathered()
+    if checkpoint is not None:
+        checkpoint.resume(gathered)
+        frames.skipped = gathered.done - gathered.count
+    watcher.begin(gathered.done, len(frames))
+    try:
+        for block in _places(gathered, frames, parts, way, pairs):
+            try:
+                found = [part.run(block.positions, None if way.is_open else block.cells) for part in parts]
+            except InputError as error:
+                raise InputError(f"{place_of(frames.trajectory, block.first)}, or one after it: {error}") from None
+            for part, (rows, matrices) in zip(parts, found):
+                gathered.take(part.name, rows, matrices)
+            gathered.frames.append(np.array(block.numbers))
+            gathered.done = block.done
+            if checkpoint is not None and checkpoint.is_due():
+                checkpoint.save(gathered)
+            watcher.tell(gathered.done)
+    except (Exception, KeyboardInterrupt) as error:
+        if checkpoint is not None and (isinstance(error, KeyboardInterrupt) or watcher.elapsed_s > checkpoint.every_s):
+            try:
+                checkpoint.save(gathered)
+            except Error:  # the first one says what is wrong
+                pass
+        if isinstance(error, KeyboardInterrupt):
+            error.frames = gathered.count, len(frames)  # type: ignore[attr-defined]
+        raise
+    if gathered.count == 0:
+        raise InputError("no frame counts")
+    if checkpoint is not None:
+        checkpoint.save(gathered)
+    watcher.end()
+    return gathered
+
+
+def source_of(frames: Frames, topology: str, options: Any, facts: Mapping[str, Any]) -> Dict[str, Any]:
+    """What a checkpoint is of."""
+    index = np.asarray(frames.group.indices, np.int64)
+    numbers = {name: getattr(options, name) for name, field in ffi.typeof("ley_energy_options").fields
+               if field.type.kind in ("primitive", "enum") and name not in ("size", "verify_every")}
+    return {"topology": os.path.basename(topology),
+            "trajectory": [[os.path.basename(name), os.path.getsize(name)] for name in frames.files],
+            "number of frames": len(frames.trajectory), "first frame": frames.numbers.start, "step": frames.numbers.step,
+            "frames": len(frames), "atoms": [len(index), int(index.sum()), int((index ** 2).sum())],
+            "charges": [float(frames.charges.sum()), float((frames.charges ** 2).sum())], "options": numbers, **facts}
+
+
+def report_of(frames: Frames, gathered: Gathered, watcher: FrameWatcher, parts: Sequence[Part]) -> Dict[str, Any]:
+    """What a run was like, of all of its parts."""
+    each = [part.energy.report for part in parts]
+    return {"files": frames.files, "frames": gathered.count, "frames_wanted": len(frames), "skipped": frames.skipped,
+            "first_skipped": [bad._asdict() for bad in frames.bad], "atoms": frames.atoms, "readers": frames.readers,
+            "made_whole": gathered.made_whole, "resumed_frames": gathered.resumed, "elapsed_s": watcher.elapsed_s,
+            "frames_per_s": watcher.rate, "checked_frames": each[0]["checked_frames"],
+            "energy_error": max(one["energy_error"] for one in each), "device": each[0]["device"],
+            "device_seconds": sum(one["device_seconds"] for one in each), "parts": each, "term_names": list(TERMS)}

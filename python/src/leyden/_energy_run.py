@@ -1,0 +1,147 @@
+"""leyden.energy(): energies of the frames of a trajectory."""
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Dict, List, Literal, Optional, Sequence
+
+import numpy as np
+
+from ._energy import Energies, Energy, comment_of, options_of, with_options
+from ._energy_frames import Checkpoint, Part, Way, gather, kept_of, open_trajectory, report_of, residues_of, source_of
+from ._engine import EngineArgument
+from ._errors import UsageError, switch_of
+from ._frames import Frames, selected
+from ._parameters import did_you_mean
+from ._particles import Particles
+from ._progress import FramesProgressArgument, FrameWatcher
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+    from ._energy import EnergyOptions
+
+BY = ("residue", "atom")
+
+
+def by_of(by: Any, matrix: Any) -> Any:
+    """None, "residue" or "atom"."""
+    if by is not None and by not in BY:
+        raise UsageError(f"by: {by!r} is none of {', '.join(BY)}{did_you_mean(by, BY)}")
+    if by == "atom" and matrix:
+        raise UsageError("matrix is of pairs of residues: by='residue' goes with it, and by='atom' does not")
+    return by
+
+
+def pairs_of(particles: Particles) -> np.ndarray:
+    """Particles that are at most three bonds apart, (P, 2)."""
+    found = [np.asarray(pairs).reshape(-1, 2) for pairs in (particles.exclusion, particles.pair_14)]
+    return np.concatenate(found).astype(np.int64)
+
+
+def frames_of(universe: Any, index: np.ndarray, way: Way, start: Optional[int], stop: Optional[int], step: Optional[int],
+              skip_bad: bool, readers: Optional[int]) -> Frames:
+    """Of these atoms; without cells where nothing needs them."""
+    cell = np.eye(3) if not way.has_cells or (way.is_open and not way.whole) else way.cell
+    group = universe.atoms if len(index) == len(universe.atoms) else universe.atoms[index]
+    return Frames(universe, select=group, start=start, stop=stop, step=step, cell=cell,
+                  skip_bad=switch_of(skip_bad, "skip_bad"), readers=readers)
+
+
+def _groups_in(universe: Any, groups: Any, index: np.ndarray) -> Any:
+    """Numbers of kept atoms, and a word, for each of the groups."""
+    if isinstance(groups, (str, bytes)) or not isinstance(groups, Sequence) or len(groups) == 0:
+        raise UsageError("groups: a list of selections is needed, as [\"protein\", \"resname LIG\"]")
+    place = np.full(len(universe.atoms), -1)
+    place[index] = np.arange(len(index))
+    found, words = [], []
+    for k, group in enumerate(groups):
+        atoms = place[np.asarray(selected(universe, group, "groups").indices)]
+        if np.any(atoms < 0):
+            raise UsageError(f"groups: {group!r:.60} has atoms that are left out")
+        found.append(atoms)
+        words.append(group if isinstance(group, str) else f"{len(atoms)} atoms, group {k + 1}")
+    return found, words
+
+
+@with_options
+def energy(topology: Any, *trajectories: Any, strip: Any = None, groups: Any = None,
+           by: Optional[Literal["residue", "atom"]] = None, matrix: bool = False, periodic: Optional[bool] = None,
+           cell: Any = None, whole: bool = True, start: Optional[int] = None, stop: Optional[int] = None,
+           step: Optional[int] = None, skip_bad: bool = False, readers: Optional[int] = None, checkpoint: Any = None,
+           checkpoint_s: float = 60.0, engine: EngineArgument = None, progress: FramesProgressArgument = None,
+           **options: Unpack[EnergyOptions]) -> Energies:
+    """Energies of the frames of a trajectory, kcal/mol: Lennard-Jones, Coulomb, generalised Born and surface.
+
+    `Energy` has the equation. Terms of bonds, angles and torsions are not computed.
+
+    >>> energies = leyden.energy("complex.prmtop", "run.nc", gb="obc2", by="residue")
+    >>> energies.total.mean(), energies.by.mean(axis=0)
+
+    Args:
+        topology: `Particles`, or the name of what `Particles.load()` reads, with Born radii and screens of `gb`.
+        trajectories: names of one or several, as MDAnalysis reads them; or a Universe; or positions, (F, N, 3), A.
+        strip: what is left out: words of MDAnalysis's language or an AtomGroup; True: water and ions of one charge; None:
+            nothing, and solvent in open space is refused; False: nothing, and solvent counts as solute.
+        groups: selections, `Energies.matrix` (F, 6, G, G) of energies between them.
+        by: "residue" or "atom": `Energies.by` (F, 6, R).
+        matrix: `Energies.matrix` (6, R, R) between residues, the mean over frames.
+        periodic: True: in each frame's cell; False: open space; None: in cells where there are some, and "pme" or a cutoff.
+        cell: of all frames, in place of their own, as of `map()`.
+        whole: molecules that a cell has broken are made whole in open space, by exclusions and pairs 1-4, and put next to
+            each other as in the first frame.
+        start, stop, step, skip_bad, readers, progress: as of `average()`.
+        checkpoint: a file of all rows, written every `checkpoint_s` seconds, where a run is interrupted and at its end, from
+            which it goes on where that is there: the result has the same bytes.
+        engine: devices, as of `map()`.
+        {options}
+
+    Ctrl-C raises KeyboardInterrupt.
+
+    Errors: UsageError; InputError for a topology and a trajectory of different numbers of atoms, frames that cannot be
+    used, with number and file, and what particles lack; FileError; ImportError where MDAnalysis is missing; WrongResult;
+    DeviceError, OutOfMemoryError.
+    """
+    asked = options_of(options, "energy")
+    by = by_of(by, matrix)
+    if groups is not None and switch_of(matrix, "matrix"):
+        raise UsageError("groups and matrix exclude each other: both make a matrix, of groups or of residues")
+    particles, universe, name = open_trajectory(topology, trajectories, options.get("gb"))
+    way = Way.of(universe, periodic, asked, cell, switch_of(whole, "whole"))
+    kept = kept_of(universe, strip, way.is_open, "generalised Born energies stand for it" if asked.born else
+                   "sums in open space take none of its images; coulomb='pme' or a cutoff sum in cells")
+    if len(kept.index) < len(particles):
+        particles = particles.subset(kept.index)
+    found, words = (None, []) if groups is None else _groups_in(universe, groups, kept.index)
+    number = found if not matrix else residues_of(particles)[0]
+    frames = frames_of(universe, kept.index, way, start, stop, step, skip_bad, readers)
+    facts = {"strip": kept.stripped, "by": by, "matrix": matrix, "groups": words, "periodic": not way.is_open,
+             "whole": way.whole, "cell": str(cell)}
+    saved = None if checkpoint is None else Checkpoint(checkpoint, source_of(frames, name, asked, facts), checkpoint_s)
+    watcher = FrameWatcher(progress)
+    with Energy(particles, engine, by_particle=by is not None, groups=number, **options) as made:
+        part = Part("all", made, None, by, matrix)
+        try:
+            gathered = gather(frames, [part], way, pairs_of(particles), saved, watcher)
+        finally:
+            watcher.close()
+        report: Dict[str, Any] = {**report_of(frames, gathered, watcher, [part]), **facts, "topology": name}
+    report["remarks"] = remarks_of(report)
+    report["comment"] = comment_of(asked, report)
+    labels = residues_of(particles)[1] if matrix else part.labels
+    return Energies(np.concatenate(gathered.frames), _rows(gathered.get("all", "terms")), report, gathered.get("all", "by"),
+                    labels, gathered.get("all", "matrix"), groups=words)
+
+
+def _rows(array: Optional[np.ndarray]) -> np.ndarray:
+    assert array is not None
+    return array
+
+
+def remarks_of(report: Dict[str, Any]) -> List[str]:
+    """Lines on what was done to frames."""
+    lines = [f"left out: {report['strip']}"] if report["strip"] else []
+    if report["made_whole"]:
+        lines.append(f"molecules were broken by the cell in {report['made_whole']:,} of {report['frames']:,} frames, and were made "
+                     "whole")
+    if report["skipped"]:
+        lines.append(f"frames that could not be used: {report['skipped']:,}")
+    return lines
