@@ -337,8 +337,7 @@ oclgrind: all $(addprefix $(BUILD)/tests/,test_lattice test_transfer test_epilog
 	@BUILD=$(BUILD) bash tests/oclgrind.sh
 
 offline_tools := $(addprefix $(BUILD)/tests/,offline_nvrtc offline_specs)
-small_programs := $(offline_tools) $(addprefix $(BUILD)/tests/,bench_born bench_energy bench_launches bench_plan \
-                    make_error_table)
+small_programs := $(offline_tools) $(addprefix $(BUILD)/tests/,bench_born bench_energy bench_launches bench_plan make_error_table)
 
 $(BUILD)/tests/bench_energy: $(BUILD)/tests/some_energies.o
 $(small_programs): %: %.o $(BUILD)/libleyden.a
@@ -400,14 +399,14 @@ results: all
 bench-launches: $(BUILD)/tests/bench_launches
 	$< $(or $(DEVICE),all)
 
+## Measures the passes of generalised Born on DEVICE, of PARTICLES particles.
+bench-born: $(BUILD)/tests/bench_born
+	$< $(or $(DEVICE),0) $(or $(PARTICLES),4656)
+
 ## Measures energies and forces of all pairs of particles, on DEVICE.
 bench-energy: $(BUILD)/tests/bench_energy
 	$< $(or $(DEVICE),gpu)
 	$< $(or $(DEVICE),gpu) 13386 20
-
-## Measures the passes of generalised Born on DEVICE, of PARTICLES particles.
-bench-born: $(BUILD)/tests/bench_born
-	$< $(or $(DEVICE),0) $(or $(PARTICLES),4656)
 
 ## Measures how many maps a second a plan makes, of 92,000 and of 1,000 atoms, on DEVICE.
 bench-plan: $(BUILD)/tests/bench_plan
@@ -443,8 +442,8 @@ zsh_dir   = $(PREFIX)/share/zsh/site-functions
 cmake_dir = $(LIBDIR)/cmake/leyden
 # What users read, and what help texts name.
 user_docs := $(wildcard docs/tutorials/*.md) \
-             $(addprefix docs/,README.md apbs.md c-api.md check.md command.md formats.md ions.md long-range.md \
-               orbitals.md plans.md python.md series.md short-range.md surfaces.md trajectories.md troubleshooting.md \
+             $(addprefix docs/,README.md apbs.md c-api.md check.md command.md energies.md formats.md ions.md long-range.md \
+               mmgbsa.md orbitals.md plans.md python.md series.md short-range.md surfaces.md trajectories.md troubleshooting.md \
                example.c average.c options.schema.json gallery/surface.png gallery/membrane.png)
 # The loader knows these folders; programs that link with a library elsewhere must be told.
 rpath     = $(if $(filter /usr /usr/local,$(PREFIX)),,-Wl$(comma)-rpath$(comma)$${libdir})

@@ -9,8 +9,8 @@
  *                       with LEY_SALT 1/eps_p - exp(-kappa f)/eps_s. With LEY_FORCES also, h being
  *                       -(d/df (v/f))/f, sum of q_j h e (B_i B_j + d^2/4), for the slope, and of
  *                       q_j h (1 - e/4) (r_i - r_j)
- *   LEY_BORN_CHAIN      sum of (w_i T'(d; rho_i, s_j) + w_j T'(d; rho_j, s_i)) (r_i - r_j)/d, w the
- *                       slopes dE/dI
+ *   LEY_BORN_CHAIN      sum of -(w_i T'(d; rho_i, s_j) + w_j T'(d; rho_j, s_i)) (r_i - r_j)/d, w
+ *                       the slopes dE/dI: a force
  *
  * LEY_CUTOFF: LEY_BORN_CUT leaves out pairs farther than c, LEY_BORN_TAPERED those alone of the
  * energies; its spheres end at c.
@@ -70,8 +70,10 @@ LEY_FN real way_from(const own *o, int u, float4 at, LEY_REFERENCE(image_cell) c
     *x = o->x[u] - at.x;
     *y = o->y[u] - at.y;
     *z = o->z[u] - at.z;
-#if LEY_PERIODIC
+#if LEY_PERIODIC && LEY_CUTOFF != LEY_BORN_CUT_NOT
     ley_bring_near(cell, x, y, z);
+#elif LEY_PERIODIC
+    ley_bring_nearest(cell, x, y, z);
 #endif
     return *x * *x + *y * *y + *z * *z;
 }

@@ -83,7 +83,7 @@ LEY_KERNEL_OF(LEY_WG, 1, 1) born_particles(LEY_PARAMETERS(LEY_BORN_PARTICLES_ARG
 #endif
 #else
     const float4 force = gm_force[at];
-    gm_force[at] = LEY_FLOAT4(force.x - sum_of(gm_own, size, 0, size.y, 0), force.y - sum_of(gm_own, size, 0, size.y, 1),
-                              force.z - sum_of(gm_own, size, 0, size.y, 2), force.w);
+    gm_force[at] = LEY_FLOAT4(force.x + sum_of(gm_own, size, 0, size.y, 0), force.y + sum_of(gm_own, size, 0, size.y, 1),
+                              force.z + sum_of(gm_own, size, 0, size.y, 2), force.w);
 #endif
 }

@@ -9,7 +9,7 @@
  *
  *     Q(t) = sum over k of k/(2 k + 1) t^(k - 1),  P(t) = sum over k of 2 k (k + 1)/(2 k + 1) t^(k - 1)
  *
- * as polynomials of least error over [0, 1/9], which are exact at 0: 1e-7 and 3e-7 in floats. All
+ * as polynomials of least error over [0, 1/9], which are exact at 0: 1e-7 and 7e-6 in floats. All
  * but a few pairs of a molecule are far from each other: they take one root, and lose no digits as
  * logarithms would. The others are near, or have a neck; they are added by themselves. */
 #ifndef LEY_BORN_SPHERES_H
@@ -25,7 +25,7 @@ LEY_FN real sphere_value(real t)
 
 LEY_FN real sphere_slope(real t)
 {
-    return 1.33333337f + t * (2.39990687f + t * (3.43667412f + t * (4.22918987f + t * 7.62412691f)));
+    return 1.33333337f + t * (2.40175295f + t * (3.33401489f + t * 5.84244156f));
 }
 
 /* Whether the series of large distances holds; where the integral ends, and necks; whether it is
@@ -106,19 +106,19 @@ LEY_FN void add_value(real *sum, real value, real x, real y, real z)
 #endif
 }
 
-/* Of pairs as if all were far; the way between them is {x, y, z}. */
+/* Of pairs as if all were far, of slopes the opposite; the way between them is {x, y, z}. */
 LEY_FN real far_term(const own *o, int u, other a, real d2)
 {
     const real root = root_of(d2), by_d2 = root * root;
 #if LEY_PASS == LEY_BORN_INTEGRALS
     return a.more.x * by_d2 * (by_d2 * sphere_value(a.at.w * by_d2));
 #else
-    return -by_d2 * (by_d2 * (by_d2 * (o->w[u] * a.more.x * sphere_slope(a.at.w * by_d2) +
-                                       a.more.y * o->second[u] * sphere_slope(o->first[u] * by_d2))));
+    return by_d2 * (by_d2 * (by_d2 * (o->w[u] * a.more.x * sphere_slope(a.at.w * by_d2) +
+                                      a.more.y * o->second[u] * sphere_slope(o->first[u] * by_d2))));
 #endif
 }
 
-/* Of near ones. */
+/* Of near ones; the same. */
 LEY_FN real near_term(const own *o, int u, other a, int j, real d2, LEY_REFERENCE(sixteen) numbers)
 {
     const real d = LEY_F_SQRT(LEY_MAX(d2, (real)LEAST_D2)), by_d = 1 / d,
@@ -126,12 +126,12 @@ LEY_FN real near_term(const own *o, int u, other a, int j, real d2, LEY_REFERENC
 #if LEY_PASS == LEY_BORN_INTEGRALS
     return IS_SELF(o->number[u], j) ? (real)0 : near_value(d, by_d, o->rho[u], s, numbers.s3);
 #else
-    return o->w[u] * near_slope(d, by_d, o->rho[u], s, numbers.s3) +
-           a.more.y * near_slope(d, by_d, (real)a.more.z, o->s[u], numbers.s3);
+    return -(o->w[u] * near_slope(d, by_d, o->rho[u], s, numbers.s3) +
+             a.more.y * near_slope(d, by_d, (real)a.more.z, o->s[u], numbers.s3));
 #endif
 }
 
-/* And of necks: that of T(rho_i, s_j), which: 0, or of T(rho_j, s_i), which: 2, of i from this number
+/* And of necks, the same: that of T(rho_i, s_j), which: 0, or of T(rho_j, s_i), which: 2, of i from this number
  * on and j of this class, is h/(1 + r^2 + 0.3 r^6), r = d - d_0. */
 #define NECK_AT(which, kind) (gm_neck + ((size_t)(which) * size.w + (kind)) * size.y + number)
 LEY_FN real neck_value(LEY_GLOBAL const float *gm_neck, int4 size, int number, int which, int kind, real d)
@@ -143,7 +143,7 @@ LEY_FN real neck_value(LEY_GLOBAL const float *gm_neck, int4 size, int number, i
 LEY_FN real neck_slope(LEY_GLOBAL const float *gm_neck, int4 size, int number, int which, int kind, real d)
 {
     const real r = d - LEY_LOAD(NECK_AT(which, kind)), r2 = r * r, by = 1 / (1 + r2 * (1 + 0.3f * r2 * r2));
-    return -LEY_LOAD(NECK_AT(which + 1, kind)) * r * (2 + 1.8f * r2 * r2) * by * by;
+    return LEY_LOAD(NECK_AT(which + 1, kind)) * r * (2 + 1.8f * r2 * r2) * by * by;
 }
 
 LEY_FN real neck_term(const own *o, int u, other a, int j, real d2, LEY_REFERENCE(sixteen) numbers,

@@ -4,7 +4,10 @@
 #include "support.h"
 
 #include "energy/marks.h"
+#include "energy/pairs.h"
+#include "energy/pairs_14.h"
 #include "energy/problem.h"
+#include "engine/engine.h"
 #include "law/energy.h"
 
 static ley_engine *engine;
@@ -29,8 +32,7 @@ static ley_energy_results results_of(values *v, const ley_energy_options *o, int
                                 .forces = o->forces ? v->forces[frame][0] : NULL};
 }
 
-static ley_energy_options options_of(ley_lennard_jones_kind lj, ley_coulomb_kind coulomb, double cutoff_A,
-                                     const int32_t *group)
+static ley_energy_options options_of(ley_lennard_jones_kind lj, ley_coulomb_kind coulomb, double cutoff_A)
 {
     ley_energy_options o;
     ley_energy_options_default(&o);
@@ -41,8 +43,6 @@ static ley_energy_options options_of(ley_lennard_jones_kind lj, ley_coulomb_kind
     o.reaction_dielectric = 60;
     o.dielectric = 1.7;
     o.forces = o.by_particle = true;
-    o.group = group;
-    o.groups = group != NULL ? GROUPS : 0;
     o.verify_every = 2;
     return o;
 }
@@ -60,8 +60,14 @@ static void make_right(const ley_particles *particles, const ley_energy_options 
         const energy_frame frame = {&a, o, position_A + 3 * COUNT * f, cell_A != NULL ? cell_A + 9 * f : NULL};
         ley_energy_results r = results_of(right, o, f);
         assert_ok(energy_law_frame(&frame, &r, right->right_force[f], &error));
-        assert_ok(
-            energy_law_particles(&frame, NULL, NULL, COUNT, all, energy, right->absolute[f], NULL, &error));
+        double radii[COUNT], slopes[COUNT];
+        const bool has_born = o->born != LEY_BORN_NONE;
+        if (has_born) {
+            energy_law_radii(&frame, COUNT, all, radii);
+            energy_law_slopes(&frame, radii, COUNT, all, slopes);
+        }
+        assert_ok(energy_law_particles(&frame, has_born ? radii : NULL, has_born ? slopes : NULL, COUNT, all, energy,
+                                       right->absolute[f], NULL, &error));
     }
 }
 
@@ -112,12 +118,10 @@ static void set_groups(int32_t *group)
         group[i] = i % 13 == 12 ? -1 : i < 130 ? i % 3 : i < 300 ? 3 : i % 2 == 0 ? 5 : 1; /* 4 has nobody */
 }
 
-static void check_kind(ley_lennard_jones_kind lj, ley_coulomb_kind coulomb, double cutoff_A, bool is_periodic,
-                       bool has_groups)
+static void check_options(const char *what, ley_energy_options o, bool is_periodic, bool has_groups)
 {
     int32_t group[COUNT];
     double cell_A[FRAMES][9];
-    char what[128];
     ley_error error = {0};
     ley_energy *e = NULL;
     ley_energy_totals totals;
@@ -126,15 +130,14 @@ static void check_kind(ley_lennard_jones_kind lj, ley_coulomb_kind coulomb, doub
     values *found = calloc(1, sizeof *found), *right = calloc(1, sizeof *right);
     set_groups(group);
     make_cells(some_width_A(COUNT, 2.6) + 1, cell_A);
-    const ley_energy_options o = options_of(lj, coulomb, cutoff_A, has_groups ? group : NULL);
+    o.group = group;
+    o.groups = has_groups ? GROUPS : 0;
     const double *cells = is_periodic ? cell_A[0] : NULL;
     make_right(particles, &o, position_A, cells, right);
     ley_energy_results r = results_of(found, &o, 0);
     assert_ok(ley_energy_create(engine, particles, &o, &e, &error));
     assert_ok(ley_energy_run(e, FRAMES, position_A, cells, &r, &error));
     ley_energy_get_totals(e, &totals);
-    snprintf(what, sizeof what, "Lennard-Jones %d, Coulomb %d%s%s", (int)lj, (int)coulomb,
-             is_periodic ? ", periodic" : "", has_groups ? ", groups" : "");
     compare(what, found, right, &o);
     assert_int_equal(totals.frames, FRAMES);
     assert_int_equal(totals.checked_frames, 2);
@@ -146,6 +149,43 @@ static void check_kind(ley_lennard_jones_kind lj, ley_coulomb_kind coulomb, doub
     free(position_A);
     free(found);
     free(right);
+}
+
+static void check_kind(ley_lennard_jones_kind lj, ley_coulomb_kind coulomb, double cutoff_A, bool is_periodic,
+                       bool has_groups)
+{
+    char what[128];
+    snprintf(what, sizeof what, "Lennard-Jones %d, Coulomb %d%s%s", (int)lj, (int)coulomb,
+             is_periodic ? ", periodic" : "", has_groups ? ", groups" : "");
+    check_options(what, options_of(lj, coulomb, cutoff_A), is_periodic, has_groups);
+}
+
+/* Born energies beside those of pairs. */
+static void all_terms_are_those_of_the_law(void **state)
+{
+    (void)state;
+    ley_energy_options o = options_of(LEY_LENNARD_JONES_PLAIN, LEY_COULOMB_PLAIN, 0);
+    o.born = LEY_BORN_OBC2;
+    o.salt_M = 0.15;
+    o.surface = LEY_SURFACE_LCPO;
+    check_options("all terms", o, false, false);
+    check_options("all terms, groups", o, false, true);
+}
+
+/* What the host adds. */
+static void tails_and_surfaces_are_those_of_the_law(void **state)
+{
+    (void)state;
+    ley_energy_options o = options_of(LEY_LENNARD_JONES_SWITCHED, LEY_COULOMB_REACTION_FIELD, 8.1);
+    o.tail_correction = true;
+    check_options("tail", o, true, true);
+    o = options_of(LEY_LENNARD_JONES_PLAIN, LEY_COULOMB_PLAIN, 0);
+    o.surface = LEY_SURFACE_LCPO;
+    o.offset = 3;
+    check_options("surface", o, false, true);
+    o.lennard_jones = LEY_LENNARD_JONES_NONE;
+    o.coulomb = LEY_COULOMB_NONE;
+    check_options("surface alone", o, false, true);
 }
 
 static void energies_are_those_of_the_law(void **state)
@@ -179,9 +219,11 @@ static void frames_have_the_same_bytes(void **state)
     ley_energy *e = NULL;
     ley_particles *particles = some_particles(COUNT, TYPES, 4);
     float *position_A = some_positions(COUNT, MANY, 2.5, 6);
-    double *once = calloc(MANY, LEY_ENERGY_TERMS * sizeof *once), *again = calloc(MANY, LEY_ENERGY_TERMS * sizeof *again);
-    float *force = calloc((size_t)MANY * COUNT * 3, sizeof *force), *other = calloc((size_t)MANY * COUNT * 3, sizeof *other);
-    ley_energy_options o = options_of(LEY_LENNARD_JONES_PLAIN, LEY_COULOMB_PLAIN, 0, NULL);
+    double *once = calloc(MANY, LEY_ENERGY_TERMS * sizeof *once),
+           *again = calloc(MANY, LEY_ENERGY_TERMS * sizeof *again);
+    float *force = calloc((size_t)MANY * COUNT * 3, sizeof *force),
+          *other = calloc((size_t)MANY * COUNT * 3, sizeof *other);
+    ley_energy_options o = options_of(LEY_LENNARD_JONES_PLAIN, LEY_COULOMB_PLAIN, 0);
     ley_energy_results r = {.size = sizeof r, .terms = once, .forces = force};
     assert_ok(ley_energy_create(engine, particles, &o, &e, &error));
     assert_ok(ley_energy_run(e, MANY, position_A, NULL, &r, &error));
@@ -212,7 +254,7 @@ static void frames_are_named(void **state)
     double terms[2][LEY_ENERGY_TERMS];
     ley_particles *particles = some_particles(COUNT, TYPES, 4);
     float *position_A = some_positions(COUNT, 2, 2.5, 6);
-    ley_energy_options o = options_of(LEY_LENNARD_JONES_PLAIN, LEY_COULOMB_PLAIN, 7.5, NULL);
+    ley_energy_options o = options_of(LEY_LENNARD_JONES_PLAIN, LEY_COULOMB_PLAIN, 7.5);
     ley_energy_results r = {.size = sizeof r, .terms = terms[0]};
     o.forces = false;
     assert_ok(ley_energy_create(engine, particles, &o, &e, &error));
@@ -253,7 +295,7 @@ static void overlaps_are_finite_or_named(void **state)
     values *found = calloc(1, sizeof *found), *right = calloc(1, sizeof *right);
     ley_particles *particles = some_particles(COUNT, TYPES, 4);
     float *position_A = some_positions(COUNT, FRAMES, 2.5, 6);
-    const ley_energy_options o = options_of(LEY_LENNARD_JONES_PLAIN, LEY_COULOMB_PLAIN, 0, NULL);
+    const ley_energy_options o = options_of(LEY_LENNARD_JONES_PLAIN, LEY_COULOMB_PLAIN, 0);
     assert_ok(ley_energy_create(engine, particles, &o, &e, &error));
     for (size_t k = 0; k < sizeof apart_A / sizeof *apart_A; k++) {
         float *at = position_A + 3 * (COUNT + 200), *from = position_A + 3 * (COUNT + 31);
@@ -355,9 +397,86 @@ static void marks_are_the_exclusions(void **state)
     ley_particles_destroy(particles);
 }
 
+/* ---- Faults in kernels ----------------------------------------------------------------------- */
+
+typedef struct look {
+    const kernel_kind *kind;
+    const char *name; /* of the specification */
+    int right, seen;
+} look;
+
+static void build(void *context, const char *name, const void *spec)
+{
+    look *k = context;
+    ley_error error = {0};
+    dev_kernel kernel;
+    if (strcmp(name, k->name) != 0)
+        return;
+    const ley_status status = kernel_create_anew(engine->workers[0].device, k->kind, spec, true, NULL, &kernel, &error);
+    if (status == LEY_OK)
+        kernel_destroy(&kernel);
+    else if (status != LEY_ERROR_WRONG_RESULT)
+        fail_msg("%s: %s", name, error.message);
+    k->right += status == LEY_OK;
+    k->seen += status == LEY_ERROR_WRONG_RESULT;
+    ley_error_clear(&error);
+}
+
+/* Self-tests find what is planted in a specification; those of names with "group" are for GPUs, and
+ * run on any device, those without are vectors' on CPUs. */
+static void self_tests_find_faults(void **state)
+{
+    (void)state;
+    static const struct {
+        const kernel_kind *kind;
+        const char *name, *from, *to;
+        bool of_vectors;
+    } faults[] = {
+        {&pair_energies_kind, "pair_energies-plain", "gm_mask[next++]", "(gm_mask[next++] & ~8)", true},
+        {&pair_energies_kind, "pair_energies-plain", "b[lane] = mask >> lane & 1", "b[lane] = mask >> lane & 3", true},
+        {&pair_energies_kind, "pair_energies-plain", "int j = from; j < to;", "int j = from; j < to - 1;", true},
+        {&pair_energies_kind, "pair_energies-plain", "gm_type[j] * 2", "gm_type[j] * 1", true},
+        {&pair_energies_kind, "pair_energies-plain", "keep(&p->coulomb, s.coulomb);", ""},
+        {&pair_energies_kind, "pair_energies-plain", "gm_position + frame * padded", "gm_position"},
+        {&pair_energies_kind, "pair_energies-forces", "s->fy += t.slope * y;", "s->fy += t.slope * x;"},
+        {&pair_energies_kind, "pair_energies-columns", "p.column_lj = p.column_coulomb = (real)0;", "", true},
+        {&pair_energies_kind, "pair_energies-columns", "min(to, gm_column[column + 1])", "to", true},
+        {&pair_energies_kind, "pair_energies-field", "ley_image_cell(gm_cell, frame)", "ley_image_cell(gm_cell, 0)"},
+        {&pair_energies_kind, "pair_energies-field", "r2 < numbers.s0 ? t.coulomb", "r2 > 0 ? t.coulomb"},
+        {&pair_energies_kind, "pair_energies-images", "ley_bring_nearest(cell, x, y, z)",
+         "ley_bring_near(cell, x, y, z)"},
+        {&pairs_14_kind, "pairs_14-periodic", "ley_bring_near(cell, &x, &y, &z);", ""},
+        {&pair_energies_kind, "pair_energies-plain-group", "base < n; base += BLOCK",
+         "base < n - BLOCK; base += BLOCK"},
+        {&pair_energies_kind, "pair_energies-plain-group", "(size_t)next * BLOCK", "(size_t)0 * BLOCK"},
+        {&pair_energies_kind, "pair_energies-plain-group", "% LEY_ENERGY_SUB_TILE == 0", "% LEY_ENERGY_SUB_TILE == 1"},
+        {&pair_energies_kind, "pair_energies-plain-group", "marks[u] >> (base", "marks[0] >> (base"},
+        {&pair_energies_kind, "pair_energies-plain-group", "gm_table[2 * i + 1];", "gm_table[2 * i];"},
+        {&pair_energies_kind, "pair_energies-columns-group", "min(to, gm_column[column + 1] - base)", "to"},
+        {&pairs_14_kind, "pairs_14-open", "frame * padded + gm_partner[k]", "gm_partner[k]"},
+        {&pairs_14_kind, "pairs_14-open", "k < gm_first[own + 1]", "k < gm_first[own + 1] - 1"},
+        {&pairs_14_kind, "pairs_14-open-forces", "force_z += slope * z;", "force_z += slope * y;"},
+        {&group_sums_kind, "group_sums", "i < gm_column[g + 1]", "i + 1 < gm_column[g + 1]"},
+        {&group_sums_kind, "group_sums", "(which * columns + h) * padded", "(which * columns + g) * padded"},
+    };
+    for (size_t i = 0; i < sizeof faults / sizeof *faults; i++) {
+        look k = {.kind = faults[i].kind, .name = faults[i].name};
+        const bool has_vectors = engine->workers[0].info->device_class == DEV_CPU;
+        if (faults[i].of_vectors && !has_vectors)
+            continue;
+        support_plant_fault(k.kind->name, faults[i].from, faults[i].to);
+        kernel_specs(k.kind, engine->workers[0].info, KERNEL_ALL, build, &k);
+        if (k.seen == 0 || k.right > 0)
+            fail_msg("%s: '%s' is planted: %d seen, %d not", k.name, faults[i].from, k.seen, k.right);
+    }
+    unsetenv("LEYDEN_KERNEL_DIR");
+}
+
 int main(void)
 {
-    return RUN_GROUP(SUPPORT_GROUP(.name = "energies", .opened = &engine),
-                     energies_are_those_of_the_law, cutoffs_are_those_of_the_law, frames_have_the_same_bytes,
-                     frames_are_named, overlaps_are_finite_or_named, all_counts_are_right, marks_are_the_exclusions);
+    return RUN_GROUP(SUPPORT_GROUP(.name = "energies", .opened = &engine), energies_are_those_of_the_law,
+                     all_terms_are_those_of_the_law, tails_and_surfaces_are_those_of_the_law,
+                     cutoffs_are_those_of_the_law, frames_have_the_same_bytes, frames_are_named,
+                     overlaps_are_finite_or_named, all_counts_are_right, marks_are_the_exclusions,
+                     self_tests_find_faults);
 }

@@ -92,7 +92,7 @@ done < "$top/named"
 
 # What users read is there; it leads to nothing that is not, and has the words of links that would.
 doc=$share/doc/leyden
-for page in README surfaces python trajectories series ions tutorials/protein tutorials/membrane; do
+for page in README surfaces python trajectories series mmgbsa ions tutorials/protein tutorials/membrane; do
     [ -s "$doc/$page.md" ] || fail "$page.md is not installed"
 done
 while read -r page; do

@@ -2,7 +2,7 @@
 
 #include "energy/born_kernel.h"
 #include "error.h"
-#include "law/energy_parts.h"
+#include "law/energy_born.h"
 #include "numerics/neck.h"
 
 #include <math.h>
@@ -180,13 +180,11 @@ static int32_t split(int32_t first, int32_t end, int32_t group, int32_t length, 
 
 static int32_t make_ranges(const energy_problem *p, int32_t length, int32_t (*ranges)[4])
 {
-    const int32_t groups = p->column_first == NULL ? 0 : p->options.groups;
     int32_t count = 0;
-    for (int32_t g = 0; g <= groups; g++) {
-        const int32_t first = p->column_first == NULL ? 0 : p->column_first[g],
-                      end = g < groups ? p->column_first[g + 1] : (int32_t)p->count;
-        count += split(first, end, g < groups ? g : -1, length, ranges == NULL ? NULL : ranges + count);
-    }
+    if (p->column_first == NULL)
+        return split(0, (int32_t)p->count, -1, length, ranges);
+    for (int32_t g = 0; g < p->options.groups; g++)
+        count += split(p->column_first[g], p->column_first[g + 1], g, length, ranges == NULL ? NULL : ranges + count);
     return count;
 }
 

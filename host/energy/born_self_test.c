@@ -147,7 +147,7 @@ static void pair_of(const trial *t, const born_pairs_spec *spec, int f, int i, i
             (double)t->state[f][i][2] * (integral_of(t, spec, i, j, d + h) - integral_of(t, spec, i, j, d - h)) +
             (double)t->state[f][j][2] * (back_of(t, spec, i, j, d + h) - back_of(t, spec, i, j, d - h));
         for (int k = 0; k < 3; k++)
-            term[k] = slope / (2 * h) * way[k] / d;
+            term[k] = -slope / (2 * h) * way[k] / d;
     }
     if (spec->pass != LEY_BORN_ENERGIES || (spec->cutoff != LEY_BORN_CUT_NOT && d >= cutoff_A))
         return;
@@ -310,7 +310,7 @@ static int right_of(const trial *t, const born_particles_spec *spec, int f, int 
         return 2;
     }
     for (int k = 0; k < 3 && spec->pass == LEY_BORN_CHAIN; k++)
-        right[k] = (k + 1) - sum_of(t, sums, f, i, k, PARTS);
+        right[k] = (k + 1) + sum_of(t, sums, f, i, k, PARTS);
     if (spec->pass == LEY_BORN_CHAIN)
         return 3;
     right[0] = factor * sum_of(t, sums, f, i, 0, PARTS);

@@ -1,7 +1,8 @@
 #include "energy/store.h"
 
+#include "energy/host_terms.h"
 #include "error.h"
-#include "numerics/cell.h"
+#include "law/energy_parts.h"
 #include "parallel.h"
 
 #include <math.h>
@@ -25,7 +26,8 @@ bool energy_has_term(const energy_problem *p, ley_energy_term term)
 static bool is_excluded(const ley_particles_arrays *a, int64_t i, int64_t j)
 {
     for (int64_t k = 0; k < a->exclusions; k++)
-        if ((a->exclusion[k][0] == i && a->exclusion[k][1] == j) || (a->exclusion[k][0] == j && a->exclusion[k][1] == i))
+        if ((a->exclusion[k][0] == i && a->exclusion[k][1] == j) ||
+            (a->exclusion[k][0] == j && a->exclusion[k][1] == i))
             return true;
     return false;
 }
@@ -33,21 +35,14 @@ static bool is_excluded(const ley_particles_arrays *a, int64_t i, int64_t j)
 /* The particle that is nearest to i, of those that are not excluded or of all. */
 static int64_t nearest(const energy_frame *f, int64_t i, bool all, double *distance_A)
 {
-    const bool is_periodic = f->cell_A != NULL, periodic[3] = {is_periodic, is_periodic, is_periodic};
-    const float *from = f->position_A + 3 * i;
+    energy_law law;
     int64_t found = i;
-    cell c;
     *distance_A = INFINITY;
-    if (cell_make(periodic, (const double(*)[3])f->cell_A, &c, NULL) != LEY_OK)
+    if (energy_law_begin(f, &law, NULL) != LEY_OK)
         return i;
-    for (int64_t j = 0; j < f->particles->particles; j++) {
+    for (int64_t j = 0; j < law.n; j++) {
         double way_A[3];
-        if (j == i)
-            continue;
-        for (int d = 0; d < 3; d++)
-            way_A[d] = (double)f->position_A[3 * j + d] - (double)from[d];
-        cell_bring_near(&c, way_A);
-        const double r_A = cell_length(way_A);
+        const double r_A = j == i ? INFINITY : sqrt(energy_way(&law, i, j, way_A));
         if (r_A < *distance_A && (all || !is_excluded(f->particles, i, j))) {
             *distance_A = r_A;
             found = j;
@@ -94,10 +89,12 @@ ley_status energy_store_host(ley_energy *e, int64_t frame, ley_error *error)
 
 /* ---- Batches --------------------------------------------------------------------------------- */
 
+enum { ALL_RIGHT = -1, WRONG_MATRIX = -2 };
+
 typedef struct storing {
     ley_energy *e;
     const energy_batch *b;
-    int64_t *bad; /* [frames]: a particle whose energy is no finite number; -1: none */
+    int64_t *bad; /* [frames]: a particle whose energy is no finite number; ALL_RIGHT; or WRONG_MATRIX */
 } storing;
 
 static int column_of(ley_energy_term term)
@@ -135,20 +132,16 @@ static void add_matrix_14(const ley_energy *e, int64_t frame, const ley_energy_r
     const energy_frame f = energy_run_frame(e, frame);
     const ley_particles_arrays *a = f.particles;
     const ley_energy_options *o = f.options;
-    const bool is_periodic = f.cell_A != NULL, periodic[3] = {is_periodic, is_periodic, is_periodic};
     const int64_t groups = o->groups;
-    cell c;
-    if (cell_make(periodic, (const double(*)[3])f.cell_A, &c, NULL) != LEY_OK)
+    energy_law law;
+    if (energy_law_begin(&f, &law, NULL) != LEY_OK)
         return;
     for (int64_t k = 0; k < a->pairs_14; k++) {
         const int32_t i = a->pair_14[k][0], j = a->pair_14[k][1], g = o->group[i], h = o->group[j];
         double way_A[3];
         if (g < 0 || h < 0)
             continue;
-        for (int d = 0; d < 3; d++)
-            way_A[d] = (double)f.position_A[3 * i + d] - (double)f.position_A[3 * j + d];
-        cell_bring_near(&c, way_A);
-        const double r2 = cell_dot(way_A, way_A), sixth = 1 / (r2 * r2 * r2),
+        const double r2 = energy_way(&law, i, j, way_A), sixth = 1 / (r2 * r2 * r2),
                      half[2] = {sixth * (a->pair_14_a[k] * sixth - a->pair_14_b[k]) / 2,
                                 e->problem.coulomb * a->pair_14_charges[k] / sqrt(r2) / 2};
         const ley_energy_term terms[2] = {LEY_ENERGY_LENNARD_JONES_14, LEY_ENERGY_COULOMB_14};
@@ -166,29 +159,59 @@ static void add_matrix_surface(const storing *s, int frame, const ley_energy_res
     const energy_problem *p = &s->e->problem;
     const float *energy =
         (const float *)s->b->energy_back->bytes + ((size_t)frame * LEY_ENERGY_TERMS + LEY_ENERGY_SURFACE) * p->padded;
-    const int64_t groups = p->options.groups;
+    const int64_t groups = p->law_options.groups;
     for (int64_t g = 0; g < groups; g++)
         for (int32_t i = p->column_first[g]; i < p->column_first[g + 1]; i++)
             r->matrix[((int64_t)LEY_ENERGY_SURFACE * groups + g) * groups + g] += (double)energy[i];
 }
 
-static void store_matrix(const storing *s, int frame, const ley_energy_results *r)
+/* A term's elements; whether the sums of its rows are those of the groups' particles, which came
+ * back by another way. */
+static bool store_column(const storing *s, int frame, ley_energy_term term, const ley_energy_results *r)
+{
+    static const double allowed = 1e-5, least = 1e-4;
+    const energy_problem *p = &s->e->problem;
+    const size_t all = (size_t)p->options.groups, groups = (size_t)p->law_options.groups;
+    const float *from = (const float *)s->b->matrix_back->bytes,
+                *energy =
+                    (const float *)s->b->energy_back->bytes + ((size_t)frame * LEY_ENERGY_TERMS + term) * p->padded;
+    bool is_right = true;
+    from += ((size_t)frame * LEY_COLUMN_COUNT + (size_t)column_of(term)) * all * all;
+    const energy_frame f = energy_run_frame(s->e, s->b->first + frame);
+    const bool has_tail = term == LEY_ENERGY_LENNARD_JONES && p->tail != NULL;
+    for (size_t g = 0; g < all; g++) {
+        double row = 0, sum = 0, absolute = 0, own = 0;
+        for (int32_t i = p->column_first[g]; i < p->column_first[g + 1] && has_tail; i++)
+            own += energy_tail_of(p, f.cell_A, p->order[i]);
+        for (size_t h = 0; h < all; h++) {
+            const double element = (double)from[g * all + h] + (g == h ? own : 0);
+            row += element;
+            absolute += fabs(element);
+            if (g < groups && h < groups)
+                r->matrix[((size_t)term * groups + g) * groups + h] = element;
+        }
+        for (int32_t i = p->column_first[g]; i < p->column_first[g + 1]; i++) {
+            sum += (double)energy[i];
+            absolute += fabs((double)energy[i]);
+        }
+        is_right = is_right && fabs(row - sum) <= allowed * absolute + least;
+    }
+    return is_right;
+}
+
+static bool store_matrix(const storing *s, int frame, const ley_energy_results *r)
 {
     const energy_problem *p = &s->e->problem;
-    const size_t square = (size_t)p->options.groups * (size_t)p->options.groups;
+    const size_t square = (size_t)p->law_options.groups * (size_t)p->law_options.groups;
+    bool is_right = true;
     memset(r->matrix, 0, LEY_ENERGY_TERMS * square * sizeof *r->matrix);
-    for (int term = 0; term < LEY_ENERGY_TERMS; term++) {
-        const int column = column_of((ley_energy_term)term);
-        const float *from = (const float *)s->b->matrix_back->bytes;
-        if (column < 0 || !energy_has_term(p, (ley_energy_term)term))
-            continue;
-        from += ((size_t)frame * LEY_COLUMN_COUNT + (size_t)column) * square;
-        for (size_t k = 0; k < square; k++)
-            r->matrix[(size_t)term * square + k] = (double)from[k];
-    }
+    for (int term = 0; term < LEY_ENERGY_TERMS; term++)
+        if (column_of((ley_energy_term)term) >= 0 && energy_has_term(p, (ley_energy_term)term))
+            is_right = store_column(s, frame, (ley_energy_term)term, r) && is_right;
     add_matrix_14(s->e, s->b->first + frame, r);
     if (energy_has_term(p, LEY_ENERGY_SURFACE))
         add_matrix_surface(s, frame, r);
+    return is_right;
 }
 
 static void store_places(const storing *s, int frame, const ley_energy_results *r)
@@ -213,7 +236,7 @@ static void store_frames(void *context, size_t first, size_t last)
     for (size_t f = first; f < last; f++) {
         const ley_energy_results r = energy_run_results(s->e, s->b->first + (int64_t)f);
         bool is_finite = true;
-        s->bad[f] = -1;
+        s->bad[f] = ALL_RIGHT;
         for (int term = 0; term < LEY_ENERGY_TERMS && is_finite; term++) {
             if (energy_has_term(p, (ley_energy_term)term)) {
                 is_finite = store_term(s, (int)f, (ley_energy_term)term, &r);
@@ -224,8 +247,8 @@ static void store_frames(void *context, size_t first, size_t last)
             if (r.by_particle != NULL)
                 memset(r.by_particle + (size_t)term * p->count, 0, p->count * sizeof *r.by_particle);
         }
-        if (is_finite && r.matrix != NULL)
-            store_matrix(s, (int)f, &r);
+        if (is_finite && r.matrix != NULL && !store_matrix(s, (int)f, &r))
+            s->bad[f] = WRONG_MATRIX;
         if (is_finite)
             store_places(s, (int)f, &r);
     }
@@ -238,21 +261,26 @@ static ley_status store_bad(ley_energy *e, int64_t frame, int64_t particle, ley_
     const energy_frame f = energy_run_frame(e, frame);
     double r_A;
     nearest(&f, particle, true, &r_A);
-    return r_A < overlap_A ? energy_store_host(e, frame, error)
-                           : ley_fail(error, LEY_ERROR_WRONG_RESULT,
-                                      "frame %lld: the energy of particle %lld is no number",
-                                      (long long)(e->before + frame + 1), (long long)particle + 1);
+    return r_A < overlap_A
+               ? energy_store_host(e, frame, error)
+               : ley_fail(error, LEY_ERROR_WRONG_RESULT, "frame %lld: the energy of particle %lld is no number",
+                          (long long)(e->before + frame + 1), (long long)particle + 1);
 }
 
-ley_status energy_store_batch(ley_energy *e, const energy_batch *b, ley_error *error)
+ley_status energy_store_batch(ley_energy *e, energy_batch *b, ley_error *error)
 {
+    ley_status status = energy_add_host_terms(e, b, error);
+    if (status != LEY_OK)
+        return status;
     storing s = {.e = e, .b = b, .bad = malloc((size_t)b->frames * sizeof *s.bad)};
     if (s.bad == NULL)
         return ley_fail_memory(error, (size_t)b->frames * sizeof *s.bad, "a batch of frames");
     parallel_ranges((size_t)b->frames, store_frames, &s);
-    ley_status status = LEY_OK;
     for (int f = 0; f < b->frames && status == LEY_OK; f++)
-        if (s.bad[f] >= 0)
+        if (s.bad[f] == WRONG_MATRIX)
+            status = ley_fail(error, LEY_ERROR_WRONG_RESULT, "frame %lld: energies of groups are not their particles'",
+                              (long long)(e->before + b->first + f + 1));
+        else if (s.bad[f] >= 0)
             status = store_bad(e, b->first + f, s.bad[f], error);
     free(s.bad);
     return status;

@@ -62,7 +62,7 @@ def test_page(page, tmp_path, monkeypatch, charges):
 def test_types(checker, tmp_path):
     """Of each page as one program, and of the examples."""
     pytest.importorskip(checker)
-    for page in [*PAGES, "docs/series.md"]:  # which test_series.py runs, with a trajectory
+    for page in [*PAGES, "docs/mmgbsa.md", "docs/series.md"]:  # of which other tests run the last two, with a trajectory
         text = "\n".join(blocks(page))
         head = "" if "universe =" in text else "import MDAnalysis\nuniverse = MDAnalysis.Universe()\n"
         (tmp_path / (re.sub(r"\W", "_", page) + ".py")).write_text(head + text, encoding="utf-8")

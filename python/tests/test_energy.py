@@ -230,6 +230,15 @@ def test_terms(engine, system, options):
     assert energy.report["frames"] == 6
 
 
+def test_engines_close_their_energies(system):
+    with leyden.Engine("cpu") as engine:
+        energy = leyden.Energy(leyden.Particles.load(system[2]), engine)
+        energy.run(system[1][0])
+    with pytest.raises(leyden.UsageError, match="closed"):
+        energy.run(system[1][0])
+    energy.close()
+
+
 def test_groups(engine, system):
     """Energies between a chain and a ligand: twice their element, which is what the complex has beyond the two."""
     arrays, frames, archive, _ = system
@@ -286,6 +295,36 @@ def test_solvent(engine, system, tmp_path):
                                                            engine=engine).delta.terms[[0, 0]])
 
 
+@pytest.mark.parametrize("cell", [[19.0, 18.5, 18.2, 90, 90, 90], [21.0, 20.5, 20, 80, 85, 78]])
+def test_cells(engine, system, tmp_path, cell):
+    """With a cutoff, nearest images in the frames' cells, wherever atoms are; open space is asked for, or has no cells."""
+    arrays, frames, archive, _ = system
+    vectors = mda.lib.mdamath.triclinic_vectors(np.array(cell, np.float32), dtype=np.float64)
+    run = write_frames(tmp_path / "cell.dcd", [frame + 9 * k for k, frame in enumerate(frames[:3])], cell)
+    made = leyden.energy(archive, run, cutoff=9, coulomb="reaction-field", engine=engine)
+    steps = np.array(list(np.ndindex(3, 3, 3))) - 1.0
+    counts = np.triu(np.ones((45, 45), bool), 1)
+    for i, j in (*arrays["exclusion"], *arrays["pair_14"]):
+        counts[i, j] = False
+    q, kind = arrays["charges"], arrays["type"]
+    a, b = arrays["lennard_jones_a"][kind[:, None], kind], arrays["lennard_jones_b"][kind[:, None], kind]
+    for f in range(3):
+        x = (frames[f] + np.float32(9 * f)).astype(np.float64)
+        ways = x[:, None] - x[None]
+        ways = ways - np.round(ways @ np.linalg.inv(vectors)) @ vectors
+        r = np.linalg.norm(ways[:, :, None] + steps @ vectors, axis=3).min(axis=2) + np.eye(45)
+        near = counts & (r < 9)
+        assert made.lj[f] == pytest.approx((a / r ** 12 - b / r ** 6)[near].sum(), rel=2e-4)
+        right = AMBER * (q[:, None] * q * (1 / r + r ** 2 / (2 * 9 ** 3) - 3 / (2 * 9)))[near].sum()
+        assert made.coulomb[f] == pytest.approx(right, rel=2e-4)
+    away = leyden.energy(archive, run, cutoff=9, coulomb="reaction-field", periodic=False, whole=False,
+                         engine=engine)
+    given = leyden.energy(archive, frames[:3], cutoff=9, coulomb="reaction-field", engine=engine)
+    assert np.allclose(away.terms, given.terms, rtol=1e-4) and not np.allclose(away.coulomb, made.coulomb, rtol=1e-3)
+    again = leyden.energy(archive, frames[:3], cutoff=9, coulomb="reaction-field", cell=cell, periodic=True, engine=engine)
+    assert np.allclose(again.terms, made.terms, rtol=1e-4)
+
+
 def test_frames_that_a_cell_has_broken(engine, system, tmp_path):
     """Of the same energies, and it is said; in a cell they stay as they are."""
     arrays, frames, archive, _ = system
@@ -339,10 +378,11 @@ def test_sides_in_any_order(engine, system, binding):
     universe.load_new(system[1], order="fac")
     turned = leyden.mmgbsa(system[2], universe, receptor=universe.atoms[36:], ligand=universe.atoms[:36], surface=None,
                            by="atom", engine=engine)
-    assert np.abs(turned.delta.terms - binding.delta.terms).max() < 1e-9 and turned.delta.by.shape == (24, 6, 45)
+    scale = np.abs(binding.complex.terms).sum(axis=1).max()
+    assert close(turned.delta.terms, binding.delta.terms, scale) and turned.delta.by.shape == (24, 6, 45)
     assert turned.is_ligand.tolist() == [True] * 36 + [False] * 9 and turned.delta.labels[44] == "LIG 17 C44"
     shares = np.add.reduceat(turned.delta.by, np.arange(0, 42, 6), axis=2)
-    assert np.abs(shares - binding.delta.by).max() < 1e-9
+    assert close(shares, binding.delta.by, scale)
 
 
 def test_tables(binding, tmp_path):
@@ -424,10 +464,6 @@ def test_frames_that_are_refused(engine, system, tmp_path):
 # ---- Resuming ------------------------------------------------------------------------------------
 
 
-class Stop(Exception):
-    """What a callback of this test raises."""
-
-
 def test_interrupted_and_resumed(engine, system, tmp_path):
     """The same bytes, without the frames that are there; another run's checkpoint is refused."""
     archive, trajectory, kept = *system[2:], tmp_path / "kept"
@@ -492,7 +528,8 @@ def test_the_command(system, tmp_path):
     (["-o", "nowhere/e.csv"], 2, "no such folder"), (["-o", "e.csv", "--coulomb", "pme"], 2, "--cell a,b,c"),
     (["-o", "e.csv", "--mmgbsa", "all", "resname LIG"], 1, '--mmgbsa "(all) and not (resname LIG)"'),
     (["-o", "e.csv", "--mmgbsa", *SIDES.values()], 2, "--surface numerical"),
-    (["-o", "e.csv", "--gb", "obc3"], 1, "invalid choice"),
+    (["-o", "e.csv", "--mmgbsa", "not resname LIG ALA", "resname LIG"], 1, '--leave-out "resname ALA"'),
+    (["-o", "e.csv", "--gb", "obc3"], 1, "invalid choice"), (["-o", "e.csv", "--leave-out", "all"], 1, "no atom is left"),
     (["-o", "e.csv", "--picture", "p.xyz"], 1, ".png, .svg or .pdf")])
 def test_mistakes(system, tmp_path, words, code, said):
     done = run(*system[2:], *words, "--device", "cpu", cwd=tmp_path)
@@ -519,8 +556,109 @@ def test_a_killed_command(system, tmp_path, number):
             break
         out.unlink(missing_ok=True)
     if number == signal.SIGTERM and kept.exists():
-        assert process.returncode == 128 + number and "--resume goes on" in said
+        assert process.returncode == 128 + number and "--resume goes on from it" in said
         refused = run(*words)
         assert refused.returncode == 1 and "--resume goes on from it" in refused.stderr
         done = run(*words, "--resume")
         assert done.returncode == 0 and not kept.exists() and out.read_bytes() == whole, done.stderr
+
+
+# ---- A protein with a dipeptide, beside OpenMM ---------------------------------------------------
+
+
+@pytest.fixture(name="amber", scope="module")
+def _amber(tmp_path_factory):
+    """Files of a protein of OpenMM's package and a copy of its last two residues, LIG, beside it: a folder with
+    complex.prmtop, receptor.prmtop, ligand.prmtop, and run.nc of 12 frames in a cell, with positions (F, N, 3)."""
+    openmm, parmed = pytest.importorskip("openmm"), pytest.importorskip("parmed")
+    from openmm import app, unit
+    folder, reference = tmp_path_factory.mktemp("amber"), openmm.Platform.getPlatformByName("Reference")
+    pdb = app.PDBFile(os.path.join(os.path.dirname(app.__file__), "data", "test.pdb"))
+    whole = app.Modeller(pdb.topology, pdb.positions)
+    whole.deleteWater()
+    whole.delete([residue for residue in whole.topology.residues() if len(list(residue.atoms())) < 5])
+    field = app.ForceField("amber99sb.xml")
+    ligand = app.Modeller(whole.topology, whole.positions)
+    ligand.delete(list(ligand.topology.residues())[:-2])
+    ligand.delete([atom for atom in ligand.topology.atoms() if atom.element is app.element.hydrogen])
+    ligand.addHydrogens(field, platform=reference)
+    x, y = (np.array(one.positions.value_in_unit(unit.angstrom)) for one in (whole, ligand))
+    random, found = np.random.default_rng(4), []
+    for _ in range(60):  # where it lies deepest
+        way = random.normal(size=3)
+        way /= np.linalg.norm(way)
+        for reach in np.arange(2, 40, 0.5):
+            moved = y - y.mean(axis=0) + x.mean(axis=0) + reach * way
+            if np.linalg.norm(x[:, None] - moved, axis=2).min() > 2.3:
+                found.append((reach, moved.tolist()))
+                break
+    place = min(found)[1]
+    whole.add(ligand.topology, place * unit.angstrom)
+    structure = parmed.openmm.load_topology(whole.topology, field.createSystem(whole.topology), whole.positions)
+    for residue in structure.residues[-2:]:
+        residue.name = "LIG"
+    count = len(x)
+    for name, part in (("complex", structure), ("receptor", structure[:count]), ("ligand", structure[count:])):
+        parm = parmed.amber.AmberParm.from_structure(part)
+        parmed.tools.changeRadii(parm, "mbondi2").execute()
+        parm.save(str(folder / f"{name}.prmtop"))
+    z = np.concatenate([x, place])
+    frames = []
+    for _ in range(12):
+        frame = z + random.normal(size=z.shape) * 0.02
+        frame[count:] += random.normal(size=3) * 0.1
+        frames.append(frame)
+    write_frames(folder / "run.nc", np.mod(np.array(frames) - z.mean(axis=0), 60), [60.0, 60, 60, 90, 90, 90])
+    return folder, np.array(frames, np.float32), count
+
+
+@pytest.mark.extra
+@pytest.mark.parametrize("gb, theirs", [("obc2", "OBC2"), ("hct", "HCT"), ("obc1", "OBC1"), ("gbn", "GBn"), ("gbn2", "GBn2")])
+def test_openmm_agrees(engine, amber, gb, theirs):
+    """Of complex, receptor and ligand, each by OpenMM's own reading of its own file; the frames were broken by the cell."""
+    import openmm
+    from openmm import app, unit
+    folder, frames, count = amber
+    made = leyden.mmgbsa(folder / "complex.prmtop", folder / "run.nc", **SIDES, gb=gb, surface=None, constant="openmm",
+                         solvent_dielectric=78.5, engine=engine, stop=3)
+    assert made.report["made_whole"] > 0
+    right = {}
+    for name, part in (("complex", slice(None)), ("receptor", slice(0, count)), ("ligand", slice(count, None))):
+        prmtop = app.AmberPrmtopFile(str(folder / f"{name}.prmtop"))
+        system = prmtop.createSystem(nonbondedMethod=app.NoCutoff, implicitSolvent=getattr(app, theirs), soluteDielectric=1.0,
+                                     solventDielectric=78.5, gbsaModel=None)
+        for force in system.getForces():
+            kind = type(force).__name__
+            force.setForceGroup(1 if kind == "NonbondedForce" else 2 if "GB" in kind else 3)
+        context = openmm.Context(system, openmm.VerletIntegrator(0.001), openmm.Platform.getPlatformByName("Reference"))
+        rows = []
+        for frame in frames[:3]:
+            context.setPositions(frame[part].astype(float) / 10)
+            rows.append([context.getState(getEnergy=True, groups={group}).getPotentialEnergy().value_in_unit(
+                unit.kilocalorie_per_mole) for group in (1, 2)])
+        right[name] = np.array(rows)
+        found = getattr(made, name).terms
+        assert np.allclose(found[:, :4].sum(axis=1), right[name][:, 0], rtol=2e-5, atol=0.02)
+        assert np.allclose(found[:, 4], right[name][:, 1], rtol=2e-5, atol=0.02)
+    delta = right["complex"] - right["receptor"] - right["ligand"]
+    assert np.abs(made.delta.total - delta.sum(axis=1)).max() < 0.05
+    assert np.abs(delta).max() > 1
+
+
+@pytest.mark.extra
+def test_page(amber, tmp_path, monkeypatch):
+    """The commands and the Python of docs/mmgbsa.md, one after the other."""
+    pytest.importorskip("matplotlib").use("Agg")
+    for name in ("complex.prmtop", "run.nc"):
+        (tmp_path / name).symlink_to(amber[0] / name)
+    monkeypatch.chdir(tmp_path)
+    text = (SOURCES / "docs" / "mmgbsa.md").read_text(encoding="utf-8")
+    commands = [line for block in re.findall(r"^```sh\n(.*?)^```", text, re.DOTALL | re.MULTILINE)
+                for line in block.replace("\\\n", " ").splitlines() if line.startswith("python3 -m leyden ")]
+    blocks, scope = re.findall(r"^```python\n(.*?)^```", text, re.DOTALL | re.MULTILINE), {}
+    assert len(commands) >= 3 and len(blocks) >= 2
+    for line in commands:
+        done = subprocess.run(line.replace("python3", sys.executable, 1), shell=True, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, line + done.stderr
+    for block in blocks:
+        exec(compile(block, "docs/mmgbsa.md", "exec"), scope)

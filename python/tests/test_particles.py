@@ -28,6 +28,9 @@ def test_arrays(tmp_path):
         np.testing.assert_array_equal(getattr(p, name), values)
         assert not getattr(p, name).flags.writeable
     assert repr(p) == "<leyden.Particles: 4 particles, 2 types, 5 exclusions, 1 pairs 1-4, total charge -0.2000 e>"
+    assert p.born_model == "obc2"
+    assert leyden.Particles.from_arrays(**{**CHAIN, "born_screens": [0.7, 0.85, 0.85, 0.79]}).born_model is None
+    assert leyden.Particles.from_arrays(**{**CHAIN, "elements": None}).born_model is None
     same(p, pickle.loads(pickle.dumps(p)))
     p.save(tmp_path / "p.npz")
     same(p, leyden.Particles(tmp_path / "p.npz"))

@@ -434,6 +434,29 @@ def test_top(given, tmp_path):
         assert sum(energy_of(p, x)) == pytest.approx(openmm_energy(app.GromacsTopFile(str(path)).createSystem(), x), abs=1e-4)
 
 
+@pytest.mark.parametrize("given", [{}, {"pairs": "1 4 1 0.001 1e-6\n2 5 1 0.002 2e-6\n3 6 1"},
+                                   {"more": "[ pairtypes ]\nCA CB 1 0.001 1.5e-6"},
+                                   {"more": "[ nonbond_params ]\nCA CB 1 0.003 4e-6"}])
+def test_powers(given, tmp_path):
+    """Combination rule 1: C6 and C12, kJ/mol nm^6 and nm^12, in place of sigma and epsilon; both are scaled in 1-4 pairs."""
+    path = top(tmp_path, rule=1, **given)
+    path.write_text(path.read_text().replace("A 0.35 0.3", "A 2.2e-3 2.6e-6").replace("A 0.30 0.7", "A 2.0e-3 1.6e-6"))
+    p = leyden.Particles(path)
+    x = 4 * np.array([[i, j, k] for i in range(2) for j in range(3) for k in range(2)]) + \
+        np.random.default_rng(3).uniform(-0.5, 0.5, (12, 3))
+    is_fixed = "nonbond" in given.get("more", "")
+    six, twelve = (3e-3, 4e-6) if is_fixed else (np.sqrt(2.2e-3 * 2.0e-3), np.sqrt(2.6e-6 * 1.6e-6))
+    s, t = p.type[0], p.type[1]
+    assert p.lennard_jones_b[s, t] == p.lennard_jones_b[t, s] == pytest.approx(six * 1e6 / KJ)
+    assert p.lennard_jones_a[s, t] == pytest.approx(twelve * 1e12 / KJ)
+    if "pairtypes" not in given.get("more", ""):
+        k = p.pair_14.tolist().index([0, 3])
+        six, twelve = (0.001, 1e-6) if "pairs" in given else (0.5 * six, 0.5 * twelve)
+        assert p.pair_14_b[k] == pytest.approx(six * 1e6 / KJ) and p.pair_14_a[k] == pytest.approx(twelve * 1e12 / KJ)
+    if mm is not None and not is_fixed:  # of these OpenMM scales C12 alone
+        assert sum(energy_of(p, x)) == pytest.approx(openmm_energy(app.GromacsTopFile(str(path)).createSystem(), x), abs=1e-4)
+
+
 def test_pairs_that_are_missing(tmp_path):
     """Neighbours of three bonds without a line in [ pairs ] have no energy; lines of the same pair add up."""
     p, twice = (leyden.Particles(top(tmp_path, pairs=pairs)) for pairs in ("1 4 1\n2 5 1", "1 4 1\n2 5 1\n2 5 1 0.3 0.1"))
@@ -493,6 +516,10 @@ def test_refused_tops(tmp_path):
         leyden.Particles(top(tmp_path, pairs="1 5 1"))
     with pytest.raises(leyden.InputError, match="molecule M: exclusions of 2 bonds"):
         leyden.Particles(top(tmp_path, reach=2))
+    for section, what in (("constraints ]\n1 2 1 0.1", "constraints ] of function 1"), ("pairs_nb ]\n1 5 1 0 0 0 0", "pairs_nb ] cannot"),
+                          ("pairs ]\n1 4 2 0.5 0 0 0.3 0.1", "pairs ] of another function than 1")):
+        with pytest.raises(leyden.InputError, match=what):
+            leyden.Particles(top(tmp_path, exclusions=f"1 6\n[ {section}"))
     made = parmed.load_file(str(top(tmp_path)))
     with pytest.raises(leyden.InputError, match=r"molecule M has \[ exclusions \], which the Structure has lost"):
         leyden.Particles(made)
@@ -593,6 +620,20 @@ def test_charmm(more, tmp_path):
         system = app.CharmmPsfFile(str(psf)).createSystem(app.CharmmParameterSet(str(rtf), str(prm)))
         same_energies(p, system, np.random.default_rng(4).uniform(0, 10, (5, 3)))
     assert p.residue.tolist() == [0, 0, 0, 0, 1] and p.residue_numbers.tolist() == [1, 2]
+
+
+def test_other_psfs(tmp_path):
+    """Coulomb energies of 1-4 pairs are scaled by e14fac; explicit exclusions are refused."""
+    psf, prm, rtf = (tmp_path / name for name in ("m.psf", "m.prm", "m.rtf"))
+    psf.write_text(PSF)
+    prm.write_text(PRM.format(more="").replace("e14fac 1.0", "e14fac 0.4"))
+    rtf.write_text(RTF)
+    p = leyden.Particles.load(psf, rtf, prm)
+    np.testing.assert_allclose(p.pair_14_charges, [0.4 * 0.1 * -0.4, 0.4 * -0.2 * 0.2])
+    np.testing.assert_allclose(p.pair_14_a, np.sqrt(0.01 * 0.07) * 3.89 ** 12)
+    psf.write_text(PSF.replace("0 !NNB\n\n", "1 !NNB\n       5\n\n"))
+    with pytest.raises(leyden.InputError, match="exclusions beside those of bonds"):
+        leyden.Particles.load(psf, rtf, prm)
 
 
 def test_chamber(tmp_path):
@@ -710,6 +751,7 @@ def test_born(gb, protein):
     p = leyden.Particles.from_openmm(system, topology, gb=gb)
     np.testing.assert_allclose(p.born_radii, 10 * right[:, 0])
     np.testing.assert_allclose(p.born_screens, right[:, 1])
+    assert p.born_model == (gb if gb.startswith("gbn") else "obc2")
     if gb == "gbn2":
         np.testing.assert_allclose(p.born_factors, right[:, 2:])
     else:
@@ -734,7 +776,8 @@ def test_nucleic_acids():
     made = molecule([(0, 1)], 2)
     for name, screen in (("DA5", 1.268902), ("RU", 1.268902), ("A", 1.268902), ("DAL", 1.058554), ("ALA", 1.058554)):
         made.residues[0].name = name
-        assert leyden.Particles(made, gb="gbn2").born_screens[0] == screen
+        p = leyden.Particles(made, gb="gbn2")
+        assert p.born_screens[0] == screen and p.born_model == "gbn2"
 
 
 def test_lcpo(protein):

@@ -41,9 +41,11 @@ def _cell(text: Optional[str]) -> Any:
 def as_options(text: str) -> str:
     """What a message says of Python's arguments, as one types it in a shell."""
     text = text.replace("cell=(a, b, c)", "--cell a,b,c").replace("periodic=False", "--open")
-    text = text.replace("strip=False", "--no-strip").replace("surface=None", "--surface none").replace('receptor="', '--mmgbsa "')
+    for given, typed in (("strip=False", "--no-strip"), ("surface=None", "--surface none"), ('receptor="', '--mmgbsa "'),
+                         ('strip="', '--leave-out "')):
+        text = text.replace(given, typed)
     text = re.sub(r"\b(skip_bad|exact_cells|strip|matrix)=True", lambda found: "--" + found[1].replace("_", "-"), text)
-    text = re.sub(r"\b(coulomb|by|strip|surface)=('[\w-]+'|\"[^\"]*\")", lambda found: f"--{found[1]} {found[2].strip(chr(39))}", text)
+    text = re.sub(r"\b(coulomb|by|surface)=('[\w-]+'|\"[^\"]*\")", lambda found: f"--{found[1]} {found[2].strip(chr(39))}", text)
     return re.sub(r"\b(stop|readers|smooth)=(\d+)", r"--\1 \2", text)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 import io
 import math
 import os
+import threading
 from typing import Any, Dict, List, Literal, Mapping, Optional, Sequence, Tuple, TypedDict, Union
 
 import numpy as np
@@ -13,7 +14,7 @@ from ._arrays import doubles, numbers, pointer_to
 from ._average import write_whole
 from ._blocks import Estimate, estimate
 from ._c import ffi, lib
-from ._engine import Engine, EngineArgument, engine_of
+from ._engine import EngineArgument, engine_of
 from ._errors import InputError, Status, UsageError, file_name, number_of, switch_of, text_of
 from ._guesses import Guessed
 from ._parameters import did_you_mean
@@ -314,7 +315,8 @@ class Energy:
         if groups is not None:
             kept, self._options.groups = _groups_of(groups, len(particles))
             self._options.group = ffi.from_buffer("int32_t[]", kept)
-        box = ffi.new("ley_energy **")
+        self._lock = threading.Lock()  # of what an interrupted call is still at
+        self._pointer, box = ffi.NULL, ffi.new("ley_energy **")
 
         def create(token: _task.Token) -> None:
             token.acquire(self._engine.lock)
@@ -326,7 +328,30 @@ class Energy:
                 self._engine.lock.release()
 
         _task.call(create)
-        self._pointer = ffi.gc(box[0], lib.ley_energy_destroy)
+        self._pointer = box[0]
+        self._engine.plans.add(self)
+
+    def close(self) -> None:
+        """Frees what it has on devices."""
+        if self._pointer != ffi.NULL:
+            with self._lock:
+                pointer, self._pointer = self._pointer, ffi.NULL
+                lib.ley_energy_destroy(pointer)
+
+    def __enter__(self) -> "Energy":
+        return self
+
+    def __exit__(self, *_: Any) -> None:
+        self.close()
+
+    def __del__(self) -> None:
+        if getattr(self, "_pointer", ffi.NULL) != ffi.NULL:
+            self.close()
+
+    def _open_pointer(self) -> Any:
+        if self._pointer == ffi.NULL:
+            raise UsageError("this energy is closed, as its engine may be")
+        return self._pointer
 
     def _results(self, frames: int, born_radii: bool) -> Tuple[Any, Dict[str, np.ndarray]]:
         count, groups = len(self.particles), int(self._options.groups)
@@ -352,15 +377,15 @@ class Energy:
 
     def arrays(self, positions: np.ndarray, cells: Optional[np.ndarray] = None, born_radii: bool = False) -> Dict[str, np.ndarray]:
         """What run() returns, by names of ley_energy_results, of (F, N, 3) float32 and (F, 3, 3) float64."""
-        positions = np.ascontiguousarray(positions, np.float32)
+        pointer, positions = self._open_pointer(), np.ascontiguousarray(positions, np.float32)
         results, arrays = self._results(len(positions), born_radii)
         cell = ffi.NULL if cells is None else pointer_to(cells)
 
         def work(token: _task.Token) -> None:
             token.acquire(self._engine.lock)
             try:
-                with Status() as status:
-                    status.check(lib.ley_energy_run(self._pointer, len(positions), ffi.from_buffer("float[]", positions), cell,
+                with self._lock, Status() as status:
+                    status.check(lib.ley_energy_run(pointer, len(positions), ffi.from_buffer("float[]", positions), cell,
                                                     results, status.pointer))
             finally:
                 self._engine.lock.release()
@@ -368,7 +393,7 @@ class Energy:
         try:
             _task.call(work)
         except KeyboardInterrupt:
-            lib.ley_energy_cancel(self._pointer)
+            lib.ley_energy_cancel(pointer)
             raise
         return arrays
 
@@ -402,7 +427,7 @@ class Energy:
         """Of all runs: frames, checked_frames, energy_error (largest deviation of a checked particle's energy, as a share
         of its absolute terms), force_error, mesh, device, ..."""
         totals = ffi.new("ley_energy_totals *")
-        lib.ley_energy_get_totals(self._pointer, totals)
+        lib.ley_energy_get_totals(self._open_pointer(), totals)
         found: Dict[str, Any] = {}
         for name, of in ffi.typeof("ley_energy_totals").fields:
             value = getattr(totals, name)

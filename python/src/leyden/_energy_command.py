@@ -23,7 +23,8 @@ receptor and its ligand, and differences (docs/mmgbsa.md)."""
 
 def add_to(commands: Any) -> None:
     """The sub-command."""
-    of = commands.add_parser("energy", help="energies of the frames of a trajectory, MM/GBSA", description=_DESCRIPTION)
+    of = commands.add_parser("energy", help="energies of the frames of a trajectory, MM/GBSA", description=_DESCRIPTION,
+                             usage="python -m leyden energy TOPOLOGY TRAJECTORY ... -o FILE [options]")
     of.add_argument("topology", metavar="TOPOLOGY", help="with a force field: .prmtop, .top, .npz, ... (.psf with --parameters)")
     of.add_argument("trajectories", metavar="TRAJECTORY", nargs="+", help=".nc, .dcd, .xtc, .trr, ..., one after the other")
     of.add_argument("-o", "--output", required=True, metavar="FILE",
@@ -37,9 +38,10 @@ def add_to(commands: Any) -> None:
     what.add_argument("--matrix", action="store_true", help="energies between residues, in OUTPUT_matrix.csv")
     what.add_argument("--table", metavar="FILE", help="of --mmgbsa: a text laid out as MMPBSA.py's FINAL_RESULTS_MMPBSA.dat")
     what.add_argument("--picture", metavar="FILE", help=".png, .svg or .pdf, by matplotlib")
-    what.add_argument("--strip", nargs="?", const=True, metavar="WORDS",
-                      help="leave out water and ions of one charge, or what the words select")
-    what.add_argument("--no-strip", action="store_true", help="water and ions count as solute")
+    out = what.add_mutually_exclusive_group()
+    out.add_argument("--strip", action="store_true", help="leave out water and ions of one charge")
+    out.add_argument("--leave-out", metavar="WORDS", help="leave out what the words select")
+    out.add_argument("--no-strip", action="store_true", help="water and ions count as solute")
     for name, text in ("start", "first frame, from 0"), ("stop", "the frame before which it ends"), ("step", "frames"):
         what.add_argument(f"--{name}", type=int, metavar="N", help=text)
     what.add_argument("--skip-bad", action="store_true", help="frames that cannot be used are left out and counted")
@@ -105,12 +107,10 @@ def _options_in(arguments: argparse.Namespace) -> Dict[str, Any]:
 
 
 def _compute(arguments: argparse.Namespace, checkpoint: str) -> Union[Energies, Binding]:
-    if arguments.strip is not None and arguments.no_strip:
-        raise UsageError("--strip and --no-strip exclude each other")
     topology = arguments.topology if arguments.parameters is None else Particles.load(
         arguments.topology, *arguments.parameters, gb=arguments.gb if arguments.gb not in (None, "none") else "obc2")
     common: Dict[str, Any] = {
-        "strip": False if arguments.no_strip else arguments.strip, "by": arguments.by, "matrix": arguments.matrix,
+        "strip": False if arguments.no_strip else True if arguments.strip else arguments.leave_out, "by": arguments.by, "matrix": arguments.matrix,
         "cell": _cell(arguments.cell), "start": arguments.start, "stop": arguments.stop, "step": arguments.step,
         "skip_bad": arguments.skip_bad, "readers": arguments.readers, "checkpoint": checkpoint, "engine": arguments.device,
         "progress": sys.stderr.isatty() and not arguments.quiet, **_options_in(arguments)}
@@ -192,17 +192,16 @@ def _run(arguments: argparse.Namespace) -> int:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # what other packages warn of is for those who program with them
             made = _compute(arguments, names["checkpoint"])
-    except KeyboardInterrupt as interrupt:
-        done, wanted = getattr(interrupt, "frames", (0, 0))
-        said = f"after {done:,} of {wanted:,} frames, which are in {names['checkpoint']}: --resume goes on from it" if done else \
-            "before the first frame: nothing is written"
-        print(f"leyden: interrupted {said}", file=sys.stderr)
+        written = _write(made, names)
+    except KeyboardInterrupt:
+        said = f"frames so far are in {names['checkpoint']}: --resume goes on from it" if os.path.exists(names["checkpoint"]) else \
+            "there is no frame yet"
+        print(f"leyden: interrupted: {said}", file=sys.stderr)
         return 128 + (_ended_by or [signal.SIGINT])[0]
     except Error:
         if os.path.exists(names["checkpoint"]):
             print(f"leyden: frames so far are in {names['checkpoint']}: --resume goes on from it", file=sys.stderr)
         raise
-    written = _write(made, names)
     if not arguments.quiet:
         _say(made, written)
     return 0

@@ -1,6 +1,7 @@
 """Energies over the frames of a trajectory: topologies, what is left out, cells, checkpoints."""
 from __future__ import annotations
 
+import contextlib
 import io
 import json
 import os
@@ -21,7 +22,7 @@ from ._particles import Particles
 from ._progress import FrameWatcher
 from ._whole import Whole
 
-# Residues of one atom and one charge that solutions have; those that proteins bind are none of them.
+# Residues of one atom and one charge that solutions have; those that proteins bind are not here.
 _IONS = {"NA", "NA+", "CL", "CL-", "K", "K+", "SOD", "CLA", "POT", "LI", "LI+", "LIT", "RB", "RB+", "RUB", "CS", "CS+", "CES",
          "BR", "BR-", "CIO", "IB", "IP", "IM"}
 _MORE_WATERS = {"OPC", "OP3", "TP3", "TP4", "TP5", "T3P", "T4P", "T5P", "DOD"}
@@ -203,8 +204,9 @@ class Part:
             self.labels = labels_of(energy.particles)
         elif by == "residue":
             residue, self.labels = residues_of(energy.particles)
-            self._order = np.argsort(residue, kind="stable")
-            self._first = np.searchsorted(residue[self._order], np.arange(len(self.labels)))
+            order = np.argsort(residue, kind="stable")
+            self._first = np.searchsorted(residue[order], np.arange(len(self.labels)))
+            self._order = None if np.array_equal(order, np.arange(len(order))) else order  # mostly they follow each other
 
     def run(self, positions: np.ndarray, cells: Optional[np.ndarray]) -> Tuple[Dict[str, np.ndarray], Any]:
         """Rows of frames, by name, and the frames' matrices (F, 6, R, R) that are summed, or None."""
@@ -213,7 +215,8 @@ class Part:
         if self._by == "atom":
             rows["by"] = found["by_particle"]
         elif self._by == "residue":
-            rows["by"] = np.add.reduceat(found["by_particle"][:, :, self._order], self._first, axis=2)
+            by_particle = found["by_particle"] if self._order is None else found["by_particle"][:, :, self._order]
+            rows["by"] = np.add.reduceat(by_particle, self._first, axis=2)
         if not self._sums_matrix and "matrix" in found:
             rows["matrix"] = found["matrix"]
         return rows, found["matrix"] if self._sums_matrix else None
@@ -285,8 +288,10 @@ class Checkpoint:
             return
         start_s, content = time.monotonic(), io.BytesIO()
         rows = {f"row.{name}": np.concatenate(parts) for name, parts in gathered.rows.items()}
-        np.savez(content, source=np.array(json.dumps(self._source)), done=gathered.done, made_whole=gathered.made_whole,
-                 frames=np.concatenate(gathered.frames), **rows, **{f"sum.{name}": total for name, total in gathered.sums.items()})
+        arrays: Dict[str, Any] = {"source": np.array(json.dumps(self._source)), "done": gathered.done,
+                                  "made_whole": gathered.made_whole, "frames": np.concatenate(gathered.frames), **rows,
+                                  **{f"sum.{name}": total for name, total in gathered.sums.items()}}
+        np.savez(content, **arrays)
         write_whole(self.path, content.getvalue())
         self._last_s = time.monotonic()
         self._took_s = self._last_s - start_s
@@ -328,10 +333,13 @@ def _places(gathered: Gathered, frames: Frames, parts: Sequence[Part], way: Way,
     maker: Optional[Whole] = None
     most = min(part.energy.frames_at_once() for part in parts)
     wants = way.is_open and way.has_cells and way.whole
-    if wants:  # by the first frame of the run, also where it was done before
-        first = next(iter(frames.blocks()))
-        maker = Whole(frames.atoms, pairs, first.positions[0], first.cells[0])
+    if wants and gathered.done > 0:  # by the first frame of the whole run
+        with contextlib.closing(frames.blocks()) as blocks:  # type: ignore[type-var]
+            first = next(blocks)
+            maker = Whole(frames.atoms, pairs, first.positions[0], first.cells[0])
     for block in frames.blocks(gathered.done):
+        if wants and maker is None:
+            maker = Whole(frames.atoms, pairs, block.positions[0], block.cells[0])
         for k in range(0, len(block.numbers), most):
             part = slice(k, k + most)
             positions, cells, found = block.positions[part], block.cells[part], block.numbers[part]

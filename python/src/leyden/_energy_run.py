@@ -22,13 +22,13 @@ if TYPE_CHECKING:
 BY = ("residue", "atom")
 
 
-def by_of(by: Any, matrix: Any) -> Optional[str]:
+def by_of(by: Any, matrix: Any) -> Any:
     """None, "residue" or "atom"."""
     if by is not None and by not in BY:
         raise UsageError(f"by: {by!r} is none of {', '.join(BY)}{did_you_mean(by, BY)}")
     if by == "atom" and matrix:
         raise UsageError("matrix is of pairs of residues: by='residue' goes with it, and by='atom' does not")
-    return None if by is None else str(by)
+    return by
 
 
 def pairs_of(particles: Particles) -> np.ndarray:
@@ -100,7 +100,8 @@ def energy(topology: Any, *trajectories: Any, strip: Any = None, groups: Any = N
     used, with number and file, and what particles lack; FileError; ImportError where MDAnalysis is missing; WrongResult;
     DeviceError, OutOfMemoryError.
     """
-    asked, by = options_of(options, "energy"), by_of(by, matrix)
+    asked = options_of(options, "energy")
+    by = by_of(by, matrix)
     if groups is not None and switch_of(matrix, "matrix"):
         raise UsageError("groups and matrix exclude each other: both make a matrix, of groups or of residues")
     particles, universe, name = open_trajectory(topology, trajectories, options.get("gb"))
@@ -112,16 +113,17 @@ def energy(topology: Any, *trajectories: Any, strip: Any = None, groups: Any = N
     found, words = (None, []) if groups is None else _groups_in(universe, groups, kept.index)
     number = found if not matrix else residues_of(particles)[0]
     frames = frames_of(universe, kept.index, way, start, stop, step, skip_bad, readers)
-    part = Part("all", Energy(particles, engine, by_particle=by is not None, groups=number, **options), None, by, matrix)
     facts = {"strip": kept.stripped, "by": by, "matrix": matrix, "groups": words, "periodic": not way.is_open,
              "whole": way.whole, "cell": str(cell)}
     saved = None if checkpoint is None else Checkpoint(checkpoint, source_of(frames, name, asked, facts), checkpoint_s)
     watcher = FrameWatcher(progress)
-    try:
-        gathered = gather(frames, [part], way, pairs_of(particles), saved, watcher)
-    finally:
-        watcher.close()
-    report: Dict[str, Any] = {**report_of(frames, gathered, watcher, [part]), **facts, "topology": name}
+    with Energy(particles, engine, by_particle=by is not None, groups=number, **options) as made:
+        part = Part("all", made, None, by, matrix)
+        try:
+            gathered = gather(frames, [part], way, pairs_of(particles), saved, watcher)
+        finally:
+            watcher.close()
+        report: Dict[str, Any] = {**report_of(frames, gathered, watcher, [part]), **facts, "topology": name}
     report["remarks"] = remarks_of(report)
     report["comment"] = comment_of(asked, report)
     labels = residues_of(particles)[1] if matrix else part.labels

@@ -37,6 +37,10 @@ OF_MODULE = {
     "apbs": "the command, leyden apbs protein.in", "bench": "the command, leyden bench",
     **dict.fromkeys(("orbital", "orbitals", "mo", "density", "electron_density", "read_molden", "load_molden", "from_molden"),
                     'leyden.Wavefunction("c60.molden").orbital("homo"), or .density()'),
+    **dict.fromkeys(("mmpbsa", "MMPBSA", "MMGBSA", "binding", "binding_energy", "interaction_energy"),
+                    'leyden.mmgbsa("complex.prmtop", "run.nc", receptor="protein", ligand="resname LIG")'),
+    **dict.fromkeys(("energies", "potential_energy", "gb", "generalized_born", "single_point"),
+                    'leyden.energy("complex.prmtop", "run.nc", gb="obc2")'),
     "Simulation": "leyden.Plan(atoms)", "version": "leyden.__version__",
 }
 OF_ATOMS = {

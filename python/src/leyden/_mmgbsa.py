@@ -1,6 +1,7 @@
 """leyden.mmgbsa(): binding energies by the frames of one trajectory of the complex."""
 from __future__ import annotations
 
+import contextlib
 import os
 from typing import TYPE_CHECKING, Any, Dict, List, Literal, Optional
 
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     from ._energy import EnergyOptions
 
 PARTS = ("complex", "receptor", "ligand")
-# Rows of MMPBSA.py's tables, by terms; those of the differences have no pairs 1-4, which are the same on both sides.
+# Rows of MMPBSA.py's tables, by terms; those of differences have no pairs 1-4, which cancel.
 _ROWS = {"VDWAALS": (0,), "EEL": (2,), "1-4 VDW": (1,), "1-4 EEL": (3,), "EGB": (4,), "ESURF": (5,)}
 _SUMS = {"G gas": (0, 1, 2, 3), "G solv": (4, 5), "TOTAL": (0, 1, 2, 3, 4, 5)}
 _LINE = 79 * "-"
@@ -243,26 +244,26 @@ def mmgbsa(topology: Any, *trajectories: Any, receptor: Any, ligand: Any, strip:
     whole_particles = particles if len(kept.index) == len(particles) else particles.subset(kept.index)
     _check_bonds(whole_particles, sides["ligand"])
     frames = frames_of(universe, kept.index, way, start, stop, step, skip_bad, readers)
-    opened = engine_of(engine)
-    made = []
-    for name in PARTS:
-        index = None if name == "complex" else np.flatnonzero(sides[name])
-        of = whole_particles if index is None else whole_particles.subset(index)
-        groups = residues_of(of)[0] if matrix else None
-        made.append(Part(name, Energy(of, opened, by_particle=by is not None, groups=groups, **options), index, by, matrix))
     facts = {"strip": kept.stripped, "by": by, "matrix": matrix, "whole": way.whole, "cell": str(cell),
              **{f"{name}_atoms": int(np.count_nonzero(mask)) for name, mask in sides.items()},
              **{f"{name}_words": words if isinstance(words, str) else "an AtomGroup"
                 for name, words in (("receptor", receptor), ("ligand", ligand))},
              "ligand_sum": int(np.flatnonzero(sides["ligand"]).sum())}
     saved = None if checkpoint is None else Checkpoint(checkpoint, source_of(frames, topology_name, asked, facts), checkpoint_s)
-    watcher = FrameWatcher(progress)
-    try:
-        gathered = gather(frames, made, way, pairs_of(whole_particles), saved, watcher)
-    finally:
-        watcher.close()
-    report: Dict[str, Any] = {**report_of(frames, gathered, watcher, made), **facts, "topology": topology_name,
-                              "gb": GB[asked.born - 1] if asked.born else None}
+    watcher, opened, made = FrameWatcher(progress), engine_of(engine), []
+    with contextlib.ExitStack() as stack:
+        for name in PARTS:
+            index = None if name == "complex" else np.flatnonzero(sides[name])
+            of = whole_particles if index is None else whole_particles.subset(index)
+            groups = residues_of(of)[0] if matrix else None
+            energy = stack.enter_context(Energy(of, opened, by_particle=by is not None, groups=groups, **options))
+            made.append(Part(name, energy, index, by, matrix))
+        try:
+            gathered = gather(frames, made, way, pairs_of(whole_particles), saved, watcher)
+        finally:
+            watcher.close()
+        report: Dict[str, Any] = {**report_of(frames, gathered, watcher, made), **facts, "topology": topology_name,
+                                  "gb": GB[asked.born - 1] if asked.born else None}
     report["remarks"] = remarks_of(report)
     report["comment"] = comment_of(asked, report)
     report["title"] = f"{os.path.basename(topology_name)}: {report['frames']} frames"

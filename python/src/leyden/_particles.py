@@ -12,6 +12,7 @@ from ._c import ffi, lib
 from ._errors import FileError, InputError, Status, UsageError, file_name
 from ._guesses import OF_PARTICLES, Guessed
 from ._mixing import table
+from ._solvation import model_of
 
 # Members of ley_particles_arrays, which have the same names in archives: type, rows, columns;
 # "types" of columns: as many. Those before "masses" are always there.
@@ -349,6 +350,13 @@ class Particles(Guessed):
     def born_factors(self) -> Optional[np.ndarray]:
         """(particles, 3), alpha, beta and gamma of GBn2."""
         return self._array("born_factors")
+
+    @property
+    def born_model(self) -> Optional[str]:
+        """For which model of generalised Born the screens are, by the elements: "obc2", also of "hct" and "obc1", "gbn" or
+        "gbn2"; None: of others, or unknown."""
+        screens, elements = self.born_screens, self.elements
+        return None if screens is None or elements is None else model_of(elements, screens)
 
     @property
     def surface_radii(self) -> Optional[np.ndarray]:

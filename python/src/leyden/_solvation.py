@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import re
 import warnings
-from typing import Any, Dict, List, NamedTuple, Sequence
+from typing import Any, Dict, List, NamedTuple, Optional, Sequence, Tuple
 
 import numpy as np
 
@@ -90,17 +90,32 @@ def born_radii(of: Molecules, kind: str) -> np.ndarray:
     return made
 
 
+def _screens_of(gb: str) -> Tuple[Sequence[Dict[int, float]], float]:
+    """Tables of proteins and of nucleic acids, and what other elements have."""
+    tables = {"gbn": (_GBN_SCREENS,) * 2, "gbn2": (_GBN2_SCREENS, _NUCLEIC_SCREENS)}.get(gb, (_SCREENS,) * 2)
+    return tables, _OTHER_GBN_SCREEN if gb in ("gbn", "gbn2") else _OTHER_SCREEN
+
+
 def born_constants(of: Molecules, gb: str) -> Dict[str, np.ndarray]:
     """Screens, and of GBn2 alpha, beta and gamma, as members of particles."""
     is_nucleic = [_NUCLEIC.match(name) is not None for name in of.residue_names]
-    screens = {"gbn": (_GBN_SCREENS,) * 2, "gbn2": (_GBN2_SCREENS, _NUCLEIC_SCREENS)}.get(gb, (_SCREENS,) * 2)
-    other = _OTHER_GBN_SCREEN if gb in ("gbn", "gbn2") else _OTHER_SCREEN
+    screens, other = _screens_of(gb)
     pairs = [(int(element), nucleic) for element, nucleic in zip(of.elements, is_nucleic)]
     made = {"born_screens": np.array([screens[nucleic].get(element, other) if element else 0.0 for element, nucleic in pairs])}
     if gb == "gbn2":
         factors = (_GBN2_FACTORS, _NUCLEIC_FACTORS)
         made["born_factors"] = np.array([factors[nucleic].get(element, _OTHER_FACTORS) for element, nucleic in pairs])
     return made
+
+
+def model_of(elements: np.ndarray, screens: np.ndarray) -> Optional[str]:
+    """For which model screens are, by their elements: "obc2", also of hct and obc1, "gbn" or "gbn2"; None: another's."""
+    for gb in ("obc2", "gbn", "gbn2"):
+        tables, other = _screens_of(gb)
+        rights = [np.array([table.get(int(element), other) for element in elements]) for table in tables]
+        if all(np.any([np.isclose(right, screens, rtol=0, atol=1e-5) for right in rights], axis=0) | (elements == 0)):
+            return gb
+    return None
 
 
 # ---- LCPO ----------------------------------------------------------------------------------------

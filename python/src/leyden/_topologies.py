@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import warnings
 from typing import Any, Dict, Iterable, List, NamedTuple, Optional, Sequence, Set, Tuple
 
@@ -19,7 +20,7 @@ Arrays = Dict[str, Any]  # by their names in the archive, docs/formats.md
 Pair = Tuple[int, int]
 Energies = Tuple[float, float, float]  # of a pair: the product of charges, a and b
 
-_SIXTH_ROOT = 2 ** (1 / 6)
+_SIXTH_ROOT, _KJ = 2 ** (1 / 6), 4.184
 _LETTERS = {code: chr(code) for code in range(32, 127)}
 _MOST_NAME = 63
 
@@ -105,10 +106,12 @@ def _atoms_of(structure: Any) -> Tuple[Arrays, Graph, Molecules]:
     elements = np.array([max(atom.atomic_number, 0) for atom in atoms], np.int32)
     sites = {atom.idx for atom in atoms if type(atom).__name__ == "ExtraPoint" or atom.atomic_number == 0}
     graph = Graph(len(atoms), ((bond.atom1.idx, bond.atom2.idx) for bond in structure.bonds), sites)
+    # Amber counts residues from 1, where ParmEd, which finds no numbers in a prmtop, has them from 0.
+    is_counted = "RESIDUE_NUMBER" not in getattr(structure, "parm_data", {"RESIDUE_NUMBER": None})
     arrays = {"charges": np.array([atom.charge for atom in atoms], float),
               "masses": np.array([max(atom.mass, 0) for atom in atoms], float), "elements": elements,
               "names": [_text(atom.name) for atom in atoms], "residue": [atom.residue.idx for atom in atoms],
-              "residue_numbers": [residue.number for residue in residues],
+              "residue_numbers": [residue.idx + 1 if is_counted else residue.number for residue in residues],
               "residue_names": [_text(residue.name) for residue in residues],
               "chains": [_text(residue.chain) for residue in residues]}
     names = [arrays["residue_names"][number] for number in arrays["residue"]]
@@ -220,6 +223,19 @@ def _name_of_type(atom: Any) -> str:
     return str(atom.atom_type) if hasattr(atom.atom_type, "nbfix") else str(atom.type)
 
 
+def _is_by_powers(structure: Any) -> bool:
+    """Whether a file of GROMACS has C6 and C12 (combination rule 1), which ParmEd takes as sigma and epsilon."""
+    return getattr(getattr(structure, "defaults", None), "comb_rule", 2) == 1
+
+
+def _coefficients(structure: Any, size: Any, depth: Any) -> Tuple[Any, Any]:
+    """a and b of sigma (A) and epsilon (kcal/mol), or of what ParmEd has taken as these, in nm and kJ/mol."""
+    depth = np.abs(depth)
+    if _is_by_powers(structure):
+        return depth * 1e12, size / 10 * 1e6 / _KJ
+    return 4 * depth * size ** 12, 4 * depth * size ** 6
+
+
 def _types_of(structure: Any, rule: str) -> Arrays:
     """Types by sigma and epsilon, and by names where NBFIX has those; their table."""
     by_name: Dict[str, Dict[str, Any]] = {}
@@ -234,13 +250,16 @@ def _types_of(structure: Any, rule: str) -> Arrays:
         kind.append(keys.setdefault((float(atom.sigma), abs(float(atom.epsilon)), name if name in fixed else ""), len(keys)))
     if not any(depth for _, depth, _ in keys) and not fixed:
         raise InputError("no atom has Lennard-Jones parameters: files of parameters are missing")
-    a, b = table([key[0] for key in keys], [key[1] for key in keys], rule)
+    sizes, depths = (np.array([key[k] for key in keys]) for k in (0, 1))
+    if _is_by_powers(structure):
+        a, b = (np.sqrt(np.outer(one, one)) for one in _coefficients(structure, sizes, depths))
+    else:
+        a, b = table(sizes, depths, rule)
     for first, s in keys.items():
         for second, t in keys.items():
             row = by_name.get(first[2], {}).get(second[2]) if first[2] else None
             if row is not None:
-                a[s, t] = a[t, s] = abs(row[1]) * row[0] ** 12
-                b[s, t] = b[t, s] = 2 * abs(row[1]) * row[0] ** 6
+                a[s, t], b[s, t] = a[t, s], b[t, s] = _coefficients(structure, row[0] / _SIXTH_ROOT, row[1])
     return {"type": np.array(kind, np.int32), "lennard_jones_a": a, "lennard_jones_b": b}
 
 
@@ -279,17 +298,20 @@ def _dihedral_pairs(structure: Any, graph: Graph, near: Set[Pair], rule: str) ->
     return pairs
 
 
-def _size_and_depth(structure: Any, adjust: Any, rule: str) -> Tuple[float, float]:
-    """Of a pair that is listed. GROMACS generates them (gen-pairs) of what the types have as a pair, [ nonbond_params ] too,
-    which ParmEd leaves aside."""
+def _listed_pair(structure: Any, adjust: Any, rule: str) -> Tuple[float, float]:
+    """a and b of a pair that is listed. GROMACS generates them (gen-pairs) of what the types have as a pair, which ParmEd does
+    without [ nonbond_params ], and with C6 and C12 taken as sigma and epsilon."""
     first, last, kind = adjust.atom1, adjust.atom2, adjust.type
     row = (getattr(first.atom_type, "nbfix", None) or {}).get(_name_of_type(last))
-    if row is not None and getattr(getattr(structure, "defaults", None), "gen_pairs", "no") == "yes":
-        depth = structure.defaults.fudgeLJ * (first.epsilon * last.epsilon) ** 0.5
+    defaults = getattr(structure, "defaults", None)
+    if (row is not None or _is_by_powers(structure)) and getattr(defaults, "gen_pairs", "no") == "yes":
+        depth = defaults.fudgeLJ * (first.epsilon * last.epsilon) ** 0.5
         size = (first.sigma * last.sigma) ** 0.5 if rule == "geometric" else 0.5 * (first.sigma + last.sigma)
-        if np.allclose([depth, size], [kind.epsilon, kind.sigma], rtol=1e-9):
-            return row[0] / _SIXTH_ROOT, abs(row[1]) * structure.defaults.fudgeLJ
-    return kind.sigma, abs(kind.epsilon)
+        if np.allclose([depth, size], [kind.epsilon, kind.sigma], rtol=1e-9, atol=0):
+            a, b = _coefficients(structure, size, depth / defaults.fudgeLJ) if row is None else \
+                _coefficients(structure, row[0] / _SIXTH_ROOT, row[1])
+            return a * defaults.fudgeLJ, b * defaults.fudgeLJ
+    return _coefficients(structure, kind.sigma, kind.epsilon)
 
 
 def _adjusted_pairs(structure: Any, exclusions: Set[Pair], rule: str) -> Dict[Pair, Energies]:
@@ -304,8 +326,7 @@ def _adjusted_pairs(structure: Any, exclusions: Set[Pair], rule: str) -> Dict[Pa
         if is_gromacs and pair not in exclusions:
             raise InputError(f"[ pairs ] has atoms {pair[0] + 1} and {pair[1] + 1}, which are no neighbours of three bonds or less: "
                              "GROMACS computes their non-bonded energy beside it, which cannot be had")
-        size, depth = _size_and_depth(structure, adjust, rule)
-        energies = (first.charge * last.charge * kind.chgscale, 4 * depth * size ** 12, 4 * depth * size ** 6)
+        energies = (first.charge * last.charge * kind.chgscale, *_listed_pair(structure, adjust, rule))
         former = pairs.get(pair, (0.0, 0.0, 0.0)) if is_gromacs else (0.0, 0.0, 0.0)
         pairs[pair] = (former[0] + energies[0], former[1] + energies[1], former[2] + energies[2])
     return pairs
@@ -395,16 +416,21 @@ def _read_openmm(path: str, more: Sequence[str], wanted: Wanted) -> Arrays:
 
 
 def _contents_of(parmed: Any, path: str, structure: Any) -> List[str]:
-    """Names of molecules in their order: [ molecules ], and where there is none, each once."""
-    found, is_there = [], False
+    """Names of molecules in their order: [ molecules ], and where there is none, each once. InputError for what changes pairs,
+    and ParmEd does not read."""
+    found, section = [], ""
     with contextlib.closing(parmed.gromacs._gromacsfile.GromacsFile(  # pylint: disable=protected-access
             path, includes=[parmed.gromacs.GROMACS_TOPDIR], defines={"FLEXIBLE": 1})) as file:
         for line in file:
+            words = line.split()
             if line.strip().startswith("["):
-                is_there = line.strip()[1:-1].strip() == "molecules"
-            elif is_there and line.strip():
-                name, count = line.split()
-                found += [name] * int(count)
+                section = line.strip()[1:-1].strip()
+                if section == "pairs_nb" or section.endswith("polarization"):
+                    raise InputError(f"[ {section} ] cannot be had")
+            elif section == "constraints" and words[2:3] == ["1"]:
+                raise InputError("[ constraints ] of function 1, which exclude neighbours as bonds do, cannot be had")
+            elif section == "molecules" and words:
+                found += [words[0]] * int(words[1])
     return found or list(structure.molecules)
 
 
@@ -423,6 +449,10 @@ def read(path: str, more: Sequence[str], wanted: Wanted) -> Arrays:
     if is_psf and not more:
         raise InputError("a PSF has no Lennard-Jones parameters: files of these are needed, too (.prm, .rtf, .str), which follow "
                          "the PSF in Particles.load(), and --parameters in the command")
+    if is_psf:
+        with open(path, encoding="utf-8", errors="replace") as file:
+            if any(re.match(r"\s*[1-9]\d*\s+!NNB\b", line) for line in file):
+                raise InputError("exclusions beside those of bonds (!NNB), which ParmEd does not read")
     if more and not is_psf:
         raise UsageError(f"{os.path.basename(more[0])}: only PSF files need files of parameters")
     with warnings.catch_warnings(record=True) as said:
