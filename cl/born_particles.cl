@@ -2,7 +2,8 @@
  * it adds up:
  *
  *   LEY_BORN_INTEGRALS  the radius, 1/B = 1/rho - tanh(u)/R,
- *                       u = psi (alpha + psi (psi gamma - beta)), psi = rho I, R with the offset; B is limited
+ *                       u = psi (alpha + psi (psi gamma - beta)), psi = rho I, R with the offset;
+ *                       B is limited
  *   LEY_BORN_ENERGIES   the energy, the slope dE/dB, and dE/dI, of all and with each group
  *   LEY_BORN_CHAIN      the force
  *

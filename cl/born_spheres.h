@@ -4,8 +4,8 @@
  *     T = int from L to U of (s^2 - (r - d)^2)/(4 d r^3) dr (+ 1/rho - 1/L where rho < s - d),
  *
  * L = max(rho, |d - s|), U = d + s, or where spheres end, if that is less. Where d is large,
- * x = s/d, T = s^3/d^4 Q(x^2) and T'/d = -s^3/d^6 P(x^2); where d is small within the other sphere, y = d/s,
- * T'/d = -P(y^2)/s^3:
+ * x = s/d, T = s^3/d^4 Q(x^2) and T'/d = -s^3/d^6 P(x^2); where d is small within the other sphere,
+ * y = d/s, T'/d = -P(y^2)/s^3:
  *
  *     Q(t) = sum over k of k/(2 k + 1) t^(k - 1),
  *     P(t) = sum over k of 2 k (k + 1)/(2 k + 1) t^(k - 1)
