@@ -66,11 +66,10 @@ static ley_status start(energy_device *d, energy_batch *b, ley_error *error)
     const energy_range taken = take(e, d->part.frames);
     const size_t n = (size_t)e->problem.arrays.particles;
     b->frames = 0;
-    return taken.count == 0
-               ? LEY_OK
-               : energy_part_start(&d->part, b, taken.first, (int)taken.count,
-                                   e->run.position_A + 3 * n * (size_t)taken.first,
-                                   e->run.cell_A != NULL ? e->run.cell_A + 9 * taken.first : NULL, error);
+    return taken.count == 0 ? LEY_OK
+                            : energy_part_start(&d->part, b, taken.first, (int)taken.count,
+                                                e->run.position_A + 3 * n * (size_t)taken.first,
+                                                e->run.cell_A != NULL ? e->run.cell_A + 9 * taken.first : NULL, error);
 }
 
 /* Ends a batch and stores what is right of it. */
@@ -103,7 +102,7 @@ static ley_status work(energy_device *d, ley_error *error)
     ley_status status = LEY_OK;
     for (int i = 0; i < ENERGY_BATCHES && status == LEY_OK; i++)
         status = start(d, &d->part.batch[i], error);
-    /* Others give frames back at any time: a batch that got none may be followed by one that did. */
+    /* Others give frames back at any time: a batch that got some may follow one that got none. */
     for (int at = 0, idle = 0; idle < ENERGY_BATCHES && status == LEY_OK; at = (at + 1) % ENERGY_BATCHES) {
         energy_batch *b = &d->part.batch[at];
         idle = b->frames > 0 ? 0 : idle + 1;
