@@ -31,4 +31,23 @@ LEY_FN void ley_bring_near(LEY_REFERENCE(image_cell) cell, real *x, real *y, rea
     *z -= i * cell.a.z + j * cell.b.z + k * cell.c.z;
 }
 
+/* The nearest of that image and those around it. */
+LEY_FN void ley_bring_nearest(LEY_REFERENCE(image_cell) cell, real *x, real *y, real *z)
+{
+    ley_bring_near(cell, x, y, z);
+    const real from_x = *x, from_y = *y, from_z = *z;
+    real least = from_x * from_x + from_y * from_y + from_z * from_z;
+    ROLLED for (int image = 0; image < 27; image++) {
+        const float i = (float)(image % 3 - 1), j = (float)(image / 3 % 3 - 1), k = (float)(image / 9 - 1);
+        const real to_x = from_x + (i * cell.a.x + j * cell.b.x + k * cell.c.x),
+                   to_y = from_y + (i * cell.a.y + j * cell.b.y + k * cell.c.y),
+                   to_z = from_z + (i * cell.a.z + j * cell.b.z + k * cell.c.z),
+                   square = to_x * to_x + to_y * to_y + to_z * to_z;
+        *x = square < least ? to_x : *x;
+        *y = square < least ? to_y : *y;
+        *z = square < least ? to_z : *z;
+        least = LEY_MIN(least, square);
+    }
+}
+
 #endif

@@ -112,8 +112,10 @@ LEY_FN real way_from(LEY_REFERENCE(particle) p, float4 other, LEY_REFERENCE(imag
     *x = p.x - other.x;
     *y = p.y - other.y;
     *z = p.z - other.z;
-#if LEY_PERIODIC
+#if LEY_PERIODIC && LEY_CUT
     ley_bring_near(cell, x, y, z);
+#elif LEY_PERIODIC
+    ley_bring_nearest(cell, x, y, z);
 #endif
     return *x * *x + *y * *y + *z * *z;
 }

@@ -1,163 +1,363 @@
-/* Counters of energy: folders as Linux has them, a library for a card, and what is not believed. */
+/* Energies of frames on devices, beside the law in double precision: every kind, edges, what is
+ * refused. */
+#include "some_energies.h"
 #include "support.h"
 
-#include "energy.h"
+#include "energy/marks.h"
+#include "energy/problem.h"
+#include "law/energy.h"
 
-#include <stdatomic.h>
-#include <sys/stat.h>
-#include <unistd.h>
+static ley_engine *engine;
 
-static char folder[512];
+enum { COUNT = 421, TYPES = 9, FRAMES = 3, GROUPS = 6 };
 
-static void put(const char *zone, const char *file, const char *text)
+/* ---- Beside the law -------------------------------------------------------------------------- */
+
+typedef struct values {
+    double terms[FRAMES][LEY_ENERGY_TERMS], by_particle[FRAMES][LEY_ENERGY_TERMS][COUNT],
+        matrix[FRAMES][LEY_ENERGY_TERMS][GROUPS][GROUPS];
+    float forces[FRAMES][COUNT][3];
+    double right_force[FRAMES][COUNT][3], absolute[FRAMES][COUNT][LEY_ENERGY_TERMS];
+} values;
+
+static ley_energy_results results_of(values *v, const ley_energy_options *o, int frame)
 {
-    char path[1024];
-    snprintf(path, sizeof path, "%s/%s", folder, zone);
-    mkdir(path, 0700);
-    snprintf(path, sizeof path, "%s/%s/%s", folder, zone, file);
-    char next[1040];
-    snprintf(next, sizeof next, "%s.next", path);
-    FILE *to = fopen(next, "w"); /* whole at any time: it is read meanwhile */
-    assert_non_null(to);
-    fputs(text, to);
-    fclose(to);
-    assert_int_equal(rename(next, path), 0);
+    return (ley_energy_results){.size = sizeof(ley_energy_results),
+                                .terms = v->terms[frame],
+                                .by_particle = o->by_particle ? v->by_particle[frame][0] : NULL,
+                                .matrix = o->groups > 0 ? v->matrix[frame][0][0] : NULL,
+                                .forces = o->forces ? v->forces[frame][0] : NULL};
 }
 
-static void put_zone(const char *zone, const char *name, const char *energy_uj)
+static ley_energy_options options_of(ley_lennard_jones_kind lj, ley_coulomb_kind coulomb, double cutoff_A,
+                                     const int32_t *group)
 {
-    put(zone, "name", name);
-    put(zone, "max_energy_range_uj", "1000000000\n");
-    put(zone, "energy_uj", energy_uj);
+    ley_energy_options o;
+    ley_energy_options_default(&o);
+    o.lennard_jones = lj;
+    o.coulomb = coulomb;
+    o.cutoff_A = cutoff_A;
+    o.switch_A = 0.8 * cutoff_A;
+    o.reaction_dielectric = 60;
+    o.dielectric = 1.7;
+    o.forces = o.by_particle = true;
+    o.group = group;
+    o.groups = group != NULL ? GROUPS : 0;
+    o.verify_every = 2;
+    return o;
 }
 
-/* Two packages, a part of the first one, and what is no package. */
-static int prepare_zones(void **state)
+static void make_right(const ley_particles *particles, const ley_energy_options *o, const float *position_A,
+                       const double *cell_A, values *right)
 {
-    put_zone("rapl:0", "package-0\n", "5000000\n");
-    put_zone("rapl:0:0", "core\n", "4000000\n");
-    put_zone("rapl:1", "package-1\n", "7000000\n");
-    put_zone("rapl:2", "psys\n", "900000000\n");
-    return 0;
-}
-
-/* Adds 1 J to a package every 5 ms. */
-static atomic_bool is_over;
-
-static void *count(void *context)
-{
-    for (long joules = 5; !is_over; joules = (joules + 1) % 900) {
-        char text[32];
-        snprintf(text, sizeof text, "%ld000000\n", joules);
-        put("rapl:0", "energy_uj", text);
-        usleep(5000);
+    const ley_particles_arrays a = ley_particles_get(particles);
+    ley_error error = {0};
+    int64_t all[COUNT];
+    double energy[COUNT][LEY_ENERGY_TERMS];
+    for (int i = 0; i < COUNT; i++)
+        all[i] = i;
+    for (int f = 0; f < FRAMES; f++) {
+        const energy_frame frame = {&a, o, position_A + 3 * COUNT * f, cell_A != NULL ? cell_A + 9 * f : NULL};
+        ley_energy_results r = results_of(right, o, f);
+        assert_ok(energy_law_frame(&frame, &r, right->right_force[f], &error));
+        assert_ok(
+            energy_law_particles(&frame, NULL, NULL, COUNT, all, energy, right->absolute[f], NULL, &error));
     }
-    return NULL;
 }
 
-static energy_counter *open_counting(void)
+/* Shares of what is large in a frame. */
+static void compare(const char *what, const values *found, const values *right, const ley_energy_options *o)
 {
-    pthread_t thread;
-    is_over = false;
-    assert_int_equal(pthread_create(&thread, NULL, count, NULL), 0);
-    energy_counter *c = energy_open_powercap(folder, 0.5);
-    is_over = true;
-    pthread_join(thread, NULL);
-    return c;
+    for (int f = 0; f < FRAMES; f++) {
+        double square = 0, worst = 0, scale[LEY_ENERGY_TERMS] = {0};
+        for (int i = 0; i < COUNT; i++)
+            for (int d = 0; d < 3; d++)
+                square += pow(right->right_force[f][i][d], 2);
+        for (int i = 0; i < COUNT; i++)
+            for (int d = 0; d < 3; d++)
+                worst = fmax(worst, fabs((double)found->forces[f][i][d] - right->right_force[f][i][d]));
+        worst /= sqrt(square / COUNT);
+        double off = 0;
+        for (int t = 0; t < LEY_ENERGY_TERMS; t++) {
+            for (int i = 0; i < COUNT; i++)
+                scale[t] += right->absolute[f][i][t];
+            off = fmax(off, fabs(found->terms[f][t] - right->terms[f][t]) / (scale[t] + 1e-9));
+            for (int i = 0; i < COUNT; i++)
+                off = fmax(off, fabs(found->by_particle[f][t][i] - right->by_particle[f][t][i]) /
+                                    (right->absolute[f][i][t] + 0.1 * scale[t] / COUNT + 1e-9));
+            for (int g = 0; g < GROUPS && o->groups > 0; g++)
+                for (int h = 0; h < GROUPS; h++)
+                    off = fmax(off, fabs(found->matrix[f][t][g][h] - right->matrix[f][t][g][h]) /
+                                        (scale[t] / GROUPS + 1e-9));
+        }
+        if (f == 0)
+            print_message("%s: energies off by %.1e, forces by %.1e\n", what, off, worst);
+        assert_true(off < 1e-5);
+        assert_true(worst < 1e-4);
+    }
 }
 
-static void test_packages(void **state)
+/* Cells that fit the lump, oblique ones; frames have their own. */
+static void make_cells(double width_A, double cell_A[FRAMES][9])
 {
-    double before_J, after_J;
-    energy_counter *c = open_counting();
-    assert_non_null(c);
-    assert_non_null(strstr(energy_name(c), "2 packages of "));
-    assert_true(energy_least_s(c) > 0);
-    put("rapl:0", "energy_uj", "999000000\n");
-    assert_true(energy_read(c, &before_J));
-    put("rapl:0", "energy_uj", "3000000\n"); /* begun again after 1,000 J */
-    put("rapl:1", "energy_uj", "9000000\n");
-    put("rapl:0:0", "energy_uj", "500000000\n"); /* in the package's sum already */
-    assert_true(energy_read(c, &after_J));
-    assert_true(fabs(after_J - before_J - 6) < 1e-9);
-    unlink(strcat(strcpy((char[1024]){0}, folder), "/rapl:1/energy_uj"));
-    assert_false(energy_read(c, &after_J));
-    energy_close(c);
+    for (int f = 0; f < FRAMES; f++) {
+        const double w = width_A + 0.4 * f, own[9] = {w, 0, 0, f == 0 ? 0 : 3, w, 0, f == 0 ? 0 : -4, 5.0 * (f > 0), w};
+        memcpy(cell_A[f], own, sizeof own);
+    }
 }
 
-static void test_not_believed(void **state)
+static void set_groups(int32_t *group)
 {
-    assert_null(energy_open_powercap(folder, 0.02)); /* stands still */
-    assert_null(energy_open_powercap("/nonexistent", 0.02));
-    assert_true(energy_is_plausible(30, 1) && energy_is_plausible(700, 1));
-    assert_false(energy_is_plausible(0, 1) || energy_is_plausible(-5, 1) || energy_is_plausible(1e6, 1));
-    assert_false(energy_is_plausible(30, 0) || energy_is_plausible(NAN, 1));
+    for (int i = 0; i < COUNT; i++)
+        group[i] = i % 13 == 12 ? -1 : i < 130 ? i % 3 : i < 300 ? 3 : i % 2 == 0 ? 5 : 1; /* 4 has nobody */
 }
 
-static void test_card(void **state)
+static void check_kind(ley_lennard_jones_kind lj, ley_coulomb_kind coulomb, double cutoff_A, bool is_periodic,
+                       bool has_groups)
 {
-    double before_J, after_J;
-    dev_info info = {.device_class = DEV_GPU, .quirks = DEV_QUIRK_PTX, .card = "pci 0000:3b:00"};
-    char library[1024] = "";
-    const ssize_t length = readlink("/proc/self/exe", library, sizeof library - 64);
-    assert_true(length > 0);
-    strcpy(strrchr(library, '/'), "/fake_cuda/libnvml.so");
-    setenv("LEYDEN_NVML", library, 1);
-    energy_counter *c = energy_open(&info);
-    assert_non_null(c);
-    assert_string_equal(energy_name(c), "NVML");
-    assert_true(energy_read(c, &before_J));
-    usleep(50000);
-    assert_true(energy_read(c, &after_J) && after_J - before_J >= 0.3 * 49);
-    energy_state state_now;
-    energy_state_now(&info, &state_now);
-    assert_true(state_now.power_limit_W == 700 && state_now.clock_MHz == 1980 && state_now.memory_clock_MHz == 0);
-    setenv("FAKE_NVML_FAILS", "1", 1);
-    energy_state_now(&info, &state_now);
-    assert_true(state_now.power_limit_W == 0 && state_now.clock_MHz == 1980);
-    assert_false(energy_read(c, &after_J));
-    assert_null(energy_open(&info));
-    unsetenv("FAKE_NVML_FAILS");
-    energy_close(c);
-    snprintf(info.card, sizeof info.card, "pci 0000:5e:00"); /* another one */
-    assert_null(energy_open(&info));
-    energy_state_now(&info, &state_now);
-    assert_true(state_now.power_limit_W == 0 && state_now.clock_MHz == 0);
-    info.card[0] = '\0'; /* nobody says which one it is */
-    assert_null(energy_open(&info));
-    info.quirks = 0;
-    assert_null(energy_open(&info));
+    int32_t group[COUNT];
+    double cell_A[FRAMES][9];
+    char what[128];
+    ley_error error = {0};
+    ley_energy *e = NULL;
+    ley_energy_totals totals;
+    ley_particles *particles = some_particles(COUNT, TYPES, 3);
+    float *position_A = some_positions(COUNT, FRAMES, 2.6, 5);
+    values *found = calloc(1, sizeof *found), *right = calloc(1, sizeof *right);
+    set_groups(group);
+    make_cells(some_width_A(COUNT, 2.6) + 1, cell_A);
+    const ley_energy_options o = options_of(lj, coulomb, cutoff_A, has_groups ? group : NULL);
+    const double *cells = is_periodic ? cell_A[0] : NULL;
+    make_right(particles, &o, position_A, cells, right);
+    ley_energy_results r = results_of(found, &o, 0);
+    assert_ok(ley_energy_create(engine, particles, &o, &e, &error));
+    assert_ok(ley_energy_run(e, FRAMES, position_A, cells, &r, &error));
+    ley_energy_get_totals(e, &totals);
+    snprintf(what, sizeof what, "Lennard-Jones %d, Coulomb %d%s%s", (int)lj, (int)coulomb,
+             is_periodic ? ", periodic" : "", has_groups ? ", groups" : "");
+    compare(what, found, right, &o);
+    assert_int_equal(totals.frames, FRAMES);
+    assert_int_equal(totals.checked_frames, 2);
+    assert_int_equal(totals.checked_particles, 32);
+    assert_true(totals.energy_error < 1e-5 && totals.force_error < 1e-4 && totals.force_error > 0);
+    assert_int_equal(totals.failed, 0);
+    ley_energy_destroy(e);
+    ley_particles_destroy(particles);
+    free(position_A);
+    free(found);
+    free(right);
 }
 
-/* As lscpu has it, where it says anything. */
-static void test_processors(void **state)
+static void energies_are_those_of_the_law(void **state)
 {
-    const dev_info info = {.device_class = DEV_CPU};
-    energy_state state_now;
-    energy_state_now(&info, &state_now);
-    assert_true(state_now.power_limit_W == 0 && state_now.memory_clock_MHz == 0);
-    assert_true(state_now.clock_MHz == 0 || (state_now.clock_MHz > 100 && state_now.clock_MHz < 10000));
-    FILE *file = fopen("/proc/cpuinfo", "r");
-    char text[1 << 14];
-    text[file != NULL ? fread(text, 1, sizeof text - 1, file) : 0] = '\0';
-    if (file != NULL)
-        fclose(file);
-    assert_int_equal(state_now.clock_MHz > 0, strstr(text, "cpu MHz") != NULL);
+    (void)state;
+    check_kind(LEY_LENNARD_JONES_PLAIN, LEY_COULOMB_PLAIN, 0, false, false);
+    check_kind(LEY_LENNARD_JONES_PLAIN, LEY_COULOMB_PLAIN, 0, false, true);
+    check_kind(LEY_LENNARD_JONES_NONE, LEY_COULOMB_PLAIN, 0, false, false);
+    check_kind(LEY_LENNARD_JONES_PLAIN, LEY_COULOMB_NONE, 0, false, true);
+    check_kind(LEY_LENNARD_JONES_PLAIN, LEY_COULOMB_PLAIN, 0, true, false);
 }
 
-static int prepare(void **state)
+static void cutoffs_are_those_of_the_law(void **state)
 {
-    snprintf(folder, sizeof folder, "%s/powercap", support_directory());
-    return mkdir(folder, 0700);
+    (void)state;
+    for (int lj = LEY_LENNARD_JONES_SHIFTED; lj < LEY_LENNARD_JONES_KINDS; lj++) {
+        const ley_coulomb_kind coulomb = lj % 2 == 0 ? LEY_COULOMB_SHIFTED : LEY_COULOMB_SHIFTED_CHARMM;
+        check_kind((ley_lennard_jones_kind)lj, coulomb, 7.3, lj % 3 == 0, lj % 2 == 1);
+    }
+    check_kind(LEY_LENNARD_JONES_SWITCHED, LEY_COULOMB_REACTION_FIELD, 8.1, true, true);
+    check_kind(LEY_LENNARD_JONES_SWITCHED, LEY_COULOMB_SHIFTED, 8.1, true, false);
+}
+
+/* ---- The same bytes -------------------------------------------------------------------------- */
+
+static void frames_have_the_same_bytes(void **state)
+{
+    enum { MANY = 70 };
+    (void)state;
+    ley_error error = {0};
+    ley_energy *e = NULL;
+    ley_particles *particles = some_particles(COUNT, TYPES, 4);
+    float *position_A = some_positions(COUNT, MANY, 2.5, 6);
+    double *once = calloc(MANY, LEY_ENERGY_TERMS * sizeof *once), *again = calloc(MANY, LEY_ENERGY_TERMS * sizeof *again);
+    float *force = calloc((size_t)MANY * COUNT * 3, sizeof *force), *other = calloc((size_t)MANY * COUNT * 3, sizeof *other);
+    ley_energy_options o = options_of(LEY_LENNARD_JONES_PLAIN, LEY_COULOMB_PLAIN, 0, NULL);
+    ley_energy_results r = {.size = sizeof r, .terms = once, .forces = force};
+    assert_ok(ley_energy_create(engine, particles, &o, &e, &error));
+    assert_ok(ley_energy_run(e, MANY, position_A, NULL, &r, &error));
+    for (int f = 0; f < MANY; f++) {
+        ley_energy_results single = {
+            .size = sizeof single, .terms = again + LEY_ENERGY_TERMS * f, .forces = other + 3 * COUNT * f};
+        assert_ok(ley_energy_run(e, 1, position_A + 3 * COUNT * f, NULL, &single, &error));
+    }
+    assert_memory_equal(once, again, MANY * LEY_ENERGY_TERMS * sizeof *once);
+    assert_memory_equal(force, other, (size_t)MANY * COUNT * 3 * sizeof *force);
+    ley_energy_destroy(e);
+    ley_particles_destroy(particles);
+    free(position_A);
+    free(once);
+    free(again);
+    free(force);
+    free(other);
+}
+
+/* ---- What is refused ------------------------------------------------------------------------- */
+
+static void frames_are_named(void **state)
+{
+    (void)state;
+    const double narrow_A[2][9] = {{30, 0, 0, 0, 30, 0, 0, 0, 30}, {30, 0, 0, 28, 14, 0, 0, 0, 30}};
+    ley_error error = {0};
+    ley_energy *e = NULL;
+    double terms[2][LEY_ENERGY_TERMS];
+    ley_particles *particles = some_particles(COUNT, TYPES, 4);
+    float *position_A = some_positions(COUNT, 2, 2.5, 6);
+    ley_energy_options o = options_of(LEY_LENNARD_JONES_PLAIN, LEY_COULOMB_PLAIN, 7.5, NULL);
+    ley_energy_results r = {.size = sizeof r, .terms = terms[0]};
+    o.forces = false;
+    assert_ok(ley_energy_create(engine, particles, &o, &e, &error));
+    assert_ok(ley_energy_run(e, 2, position_A, NULL, &r, &error));
+    assert_int_equal(ley_energy_run(e, 2, position_A, narrow_A[0], &r, &error), LEY_ERROR_INPUT);
+    assert_non_null(strstr(error.message, "frame 4: cell"));
+    position_A[3 * (COUNT + 17) + 1] = NAN;
+    assert_int_equal(ley_energy_run(e, 2, position_A, NULL, &r, &error), LEY_ERROR_INPUT);
+    assert_non_null(strstr(error.message, "frame 4: particle 18"));
+    position_A[3 * (COUNT + 17) + 1] = 2e6F;
+    assert_int_equal(ley_energy_run(e, 2, position_A, NULL, &r, &error), LEY_ERROR_INPUT);
+    position_A[3 * (COUNT + 17) + 1] = 2;
+    assert_ok(ley_energy_run(e, 2, position_A, NULL, &r, &error));
+    r.forces = (float *)terms;
+    assert_int_equal(ley_energy_run(e, 2, position_A, NULL, &r, &error), LEY_ERROR_USAGE);
+    ley_energy_cancel(e);
+    r.forces = NULL;
+    assert_int_equal(ley_energy_run(e, 2, position_A, NULL, &r, &error), LEY_CANCELLED);
+    assert_ok(ley_energy_run(e, 2, position_A, NULL, &r, &error));
+    ley_energy_destroy(e);
+    e = NULL;
+    o.coulomb = LEY_COULOMB_REACTION_FIELD;
+    o.cutoff_A = 0;
+    assert_int_equal(ley_energy_create(engine, particles, &o, &e, &error), LEY_ERROR_USAGE);
+    assert_null(e);
+    ley_particles_destroy(particles);
+    free(position_A);
+    ley_error_clear(&error);
+}
+
+/* Particles nearer to each other than any can be. */
+static void overlaps_are_finite_or_named(void **state)
+{
+    (void)state;
+    static const float apart_A[] = {0.4F, 0.03F, 0.004F, 1e-4F};
+    ley_error error = {0};
+    ley_energy *e = NULL;
+    values *found = calloc(1, sizeof *found), *right = calloc(1, sizeof *right);
+    ley_particles *particles = some_particles(COUNT, TYPES, 4);
+    float *position_A = some_positions(COUNT, FRAMES, 2.5, 6);
+    const ley_energy_options o = options_of(LEY_LENNARD_JONES_PLAIN, LEY_COULOMB_PLAIN, 0, NULL);
+    assert_ok(ley_energy_create(engine, particles, &o, &e, &error));
+    for (size_t k = 0; k < sizeof apart_A / sizeof *apart_A; k++) {
+        float *at = position_A + 3 * (COUNT + 200), *from = position_A + 3 * (COUNT + 31);
+        for (int d = 0; d < 3; d++)
+            at[d] = from[d] = 0;
+        at[1] = apart_A[k];
+        ley_energy_results r = results_of(found, &o, 0);
+        make_right(particles, &o, position_A, NULL, right);
+        assert_ok(ley_energy_run(e, FRAMES, position_A, NULL, &r, &error));
+        for (int t = 0; t < LEY_ENERGY_TERMS; t++)
+            assert_true(fabs(found->terms[1][t] - right->terms[1][t]) <=
+                        1e-5 * (1 + 10 / (double)apart_A[k]) * fabs(right->terms[1][t]) + 1e-3);
+    }
+    ley_energy_results r = results_of(found, &o, 0);
+    position_A[3 * (COUNT + 200) + 1] = 0;
+    assert_int_equal(ley_energy_run(e, FRAMES, position_A, NULL, &r, &error), LEY_ERROR_INPUT);
+    print_message("%s\n", error.message);
+    assert_non_null(strstr(error.message, "particles 32 and 201"));
+    const ley_particles_arrays a = ley_particles_get(particles);
+    memcpy(position_A + 3 * (COUNT + 200), position_A + 3 * COUNT, 3 * sizeof *position_A);
+    memcpy(position_A + 3 * (COUNT + a.exclusion[0][1]), position_A + 3 * (COUNT + a.exclusion[0][0]),
+           3 * sizeof *position_A); /* excluded pairs may be anywhere */
+    position_A[3 * (COUNT + 200)] += 1;
+    assert_ok(ley_energy_run(e, FRAMES, position_A, NULL, &r, &error));
+    assert_int_equal(a.exclusion[0][0], 0);
+    ley_energy_destroy(e);
+    ley_particles_destroy(particles);
+    free(position_A);
+    free(found);
+    free(right);
+    ley_error_clear(&error);
+}
+
+/* One particle, a few of them, and as many as blocks of kernels have, one less and one more. */
+static void all_counts_are_right(void **state)
+{
+    static const int64_t counts[] = {1, 2, 17, 33, 64, 127, 128, 129, 256, 257};
+    (void)state;
+    for (size_t k = 0; k < sizeof counts / sizeof *counts; k++) {
+        ley_error error = {0};
+        ley_energy *e = NULL;
+        double found[2][LEY_ENERGY_TERMS], right[LEY_ENERGY_TERMS];
+        ley_particles *particles = some_particles(counts[k], 3, 4);
+        float *position_A = some_positions(counts[k], 2, 2.5, 6);
+        ley_energy_options o;
+        ley_energy_options_default(&o);
+        ley_energy_results r = {.size = sizeof r, .terms = found[0]};
+        assert_ok(ley_energy_create(engine, particles, &o, &e, &error));
+        assert_ok(ley_energy_run(e, 2, position_A, NULL, &r, &error));
+        const ley_particles_arrays a = ley_particles_get(particles);
+        const energy_frame frame = {&a, &o, position_A + 3 * counts[k], NULL};
+        ley_energy_results own = {.size = sizeof own, .terms = right};
+        assert_ok(energy_law_frame(&frame, &own, NULL, &error));
+        for (int t = 0; t < LEY_ENERGY_TERMS; t++)
+            assert_true(fabs(found[1][t] - right[t]) <= 1e-5 * fabs(right[t]) + 1e-4);
+        ley_energy_destroy(e);
+        ley_particles_destroy(particles);
+        free(position_A);
+    }
+}
+
+/* ---- Marks ----------------------------------------------------------------------------------- */
+
+/* Each excluded pair, and each particle with itself, once; nothing else. */
+static void marks_are_the_exclusions(void **state)
+{
+    (void)state;
+    static const int blocks[][2] = {{16, 1}, {8, 1}, {128, 32}};
+    ley_error error = {0};
+    ley_particles *particles = some_particles(COUNT, TYPES, 4);
+    ley_energy_options o;
+    energy_problem p;
+    ley_energy_options_default(&o);
+    assert_ok(energy_problem_make(&p, particles, &o, &error));
+    for (size_t k = 0; k < 3; k++) {
+        energy_marks m;
+        const int block = blocks[k][0], others = blocks[k][1];
+        int64_t bits = 0;
+        assert_ok(energy_marks_make(&m, &p, block, others, &error));
+        for (size_t b = 0; b < m.blocks; b++)
+            for (int32_t t = m.first[b]; t < m.first[b + 1]; t++) {
+                assert_true(t == m.first[b] || m.tile[t] > m.tile[t - 1]);
+                for (int row = 0; row < block; row++)
+                    for (int other = 0; other < others; other++) {
+                        const int32_t i = (int32_t)b * block + row, j = m.tile[t] * others + other,
+                                      word = others == 1 ? m.mask[t] >> row & 1
+                                                         : m.mask[(size_t)t * m.words + (size_t)row] >> other & 1;
+                        bool is_right = i == j;
+                        for (int32_t n = p.first[i]; n < p.first[i + 1]; n++)
+                            is_right = is_right || p.excluded[n] == j;
+                        bits += word;
+                        assert_true(word == 0 || is_right);
+                    }
+            }
+        assert_int_equal(bits, COUNT + p.first[p.padded]);
+        energy_marks_destroy(&m);
+    }
+    energy_problem_destroy(&p);
+    ley_particles_destroy(particles);
 }
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup(test_packages, prepare_zones),
-        cmocka_unit_test_setup(test_not_believed, prepare_zones),
-        cmocka_unit_test(test_card),
-        cmocka_unit_test(test_processors),
-    };
-    return cmocka_run_group_tests_name("counters of energy", tests, prepare, NULL);
+    return RUN_GROUP(SUPPORT_GROUP(.name = "energies", .opened = &engine),
+                     energies_are_those_of_the_law, cutoffs_are_those_of_the_law, frames_have_the_same_bytes,
+                     frames_are_named, overlaps_are_finite_or_named, all_counts_are_right, marks_are_the_exclusions);
 }

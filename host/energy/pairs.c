@@ -7,6 +7,7 @@
 #include "energy/trial.h"
 #include "error.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -33,11 +34,11 @@ static bool has_vectors(const dev_info *info)
     return info->device_class == DEV_CPU && info->vector_width >= 4;
 }
 
-/* What the device can do; `types`: how many there are. */
-static pair_spec spec_for(const dev_info *info, int types)
+/* For groups, or vectors; `types`: how many there are. */
+static pair_spec spec_for(const dev_info *info, bool is_group, int types)
 {
     static const int local[] = {8, 16, 24, 32, MOST_LOCAL_TYPES};
-    const int width = has_vectors(info) ? calibrate_width(info) : 1;
+    const int width = is_group ? 1 : calibrate_width(info);
     pair_spec s = {.sum = LEY_SPEC_SUM_FLOAT, .width = width, .root = LEY_ROOT_STANDARD, .wg = 1, .ux = 1};
     if (width > 1)
         return s;
@@ -150,7 +151,7 @@ static ley_status create(energy_part *part, command_sequence *w, void **own, ley
 {
     static const double need = CALIBRATE_FINEST;
     dev *device = part->arena.device;
-    pair_spec s = spec_for(device->info, (int)part->problem->types);
+    pair_spec s = spec_for(device->info, !has_vectors(device->info), (int)part->problem->types);
     calibration facts;
     pairs *p = *own = calloc(1, sizeof *p);
     (void)w;
@@ -300,18 +301,28 @@ static void all_pairs(const dev_info *info, kernel_depth depth, kernel_visit *vi
                {"pair_energies-charmm", LEY_LENNARD_JONES_IS_SWITCHED_CHARMM, LEY_COULOMB_IS_SHIFTED_CHARMM, 1, 0, 1,
                 0},
                {"pair_energies-vfswitch", LEY_LENNARD_JONES_IS_FORCE_SWITCHED_CHARMM, LEY_COULOMB_IS_NONE, 1, 0, 1, 0},
+               {"pair_energies-images", LEY_LENNARD_JONES_IS_PLAIN, LEY_COULOMB_IS_PLAIN, 0, 1, 1, 0},
                {"pair_energies-gromacs", LEY_LENNARD_JONES_IS_FORCE_SWITCHED_GROMACS, LEY_COULOMB_IS_PLAIN, 1, 1, 1,
                 1}};
-    const size_t count = depth == KERNEL_FEW ? 1 : sizeof all / sizeof *all;
-    for (size_t i = 0; i < count; i++) {
-        pair_spec s = spec_for(info, i % 3 == 2 ? 1000 : 20);
-        s.lennard_jones = all[i].lennard_jones;
-        s.coulomb = all[i].coulomb;
-        s.cut = all[i].cut;
-        s.periodic = all[i].periodic;
-        s.forces = all[i].forces;
-        s.columns = all[i].columns;
-        visit(context, all[i].name, &s);
+    static const kernel_depth least[] = {KERNEL_FEW, KERNEL_MORE, KERNEL_MORE, KERNEL_MORE,
+                                         KERNEL_MORE, KERNEL_ALL, KERNEL_ALL, KERNEL_MORE, KERNEL_MORE};
+    char name[KERNEL_NAME];
+    for (size_t i = 0; i < 2 * sizeof all / sizeof *all; i++) {
+        const size_t k = i / 2;
+        const bool is_group = i % 2 == 1; /* of processors, which have vectors otherwise */
+        const bool is_needed = k == 0 || k == 2 || k == 8 ? depth > KERNEL_FEW : depth == KERNEL_ALL;
+        if (depth < least[k] || (is_group && (!has_vectors(info) || !is_needed)))
+            continue;
+        pair_spec s = spec_for(info, is_group || !has_vectors(info), k % 3 == 2 ? 1000 : 20);
+        s.root = s.width > 1 ? calibrate_likely_root(info) : LEY_ROOT_STANDARD;
+        s.lennard_jones = all[k].lennard_jones;
+        s.coulomb = all[k].coulomb;
+        s.cut = all[k].cut;
+        s.periodic = all[k].periodic;
+        s.forces = all[k].forces;
+        s.columns = all[k].columns;
+        snprintf(name, sizeof name, "%s%s", all[k].name, is_group ? "-group" : "");
+        visit(context, name, &s);
     }
 }
 
