@@ -27,8 +27,11 @@ list_tiles_spec lists_spec_for(const dev_info *info)
 
 list_boxes_spec lists_boxes_spec(const list_tiles_spec *spec)
 {
-    return (list_boxes_spec){
-        .sum = LEY_SPEC_SUM_FLOAT, .width = 1, .root = LEY_ROOT_STANDARD, .cluster = spec->cluster};
+    return (list_boxes_spec){.sum = LEY_SPEC_SUM_FLOAT,
+                             .width = 1,
+                             .root = LEY_ROOT_STANDARD,
+                             .cluster = spec->cluster,
+                             .planar = spec->width > 1};
 }
 
 list_first_spec lists_first_spec(const dev_info *info)
@@ -119,7 +122,7 @@ static ley_status make_kernels(pair_lists *l, dev *device, ley_error *error)
     if (status == LEY_OK)
         status = kernel_create(device, &list_first_kind, &first, NULL, NULL, &l->first, error);
     if (status == LEY_OK)
-        status = kernel_create(device, &list_place_kind, &plain, NULL, NULL, &l->place, error);
+        status = kernel_create(device, &list_place_kind, &boxes, NULL, NULL, &l->place, error);
     if (status == LEY_OK)
         status = kernel_create(device, &list_boxes_kind, &boxes, NULL, NULL, &l->boxes, error);
     return status == LEY_OK ? kernel_create(device, &list_tiles_kind, &l->spec, NULL, NULL, &l->tiles, error) : status;
