@@ -459,6 +459,10 @@
     KEY(LEY_COULOMB, coulomb) \
     KEY(LEY_FORCES, forces) \
     KEY(LEY_TYPES, types)
+/* mesh_gather.cl: as in density_spread.cl. */
+#define LEY_MESH_GATHER_KEYS(KEY) \
+    LEY_DIALECT_KEYS(KEY) \
+    KEY(LEY_WINDOW, window)
 #define LEY_LISTED_GATHER_KEYS(KEY) \
     LEY_DIALECT_KEYS(KEY) \
     KEY(LEY_FULL, full)

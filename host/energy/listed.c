@@ -3,6 +3,7 @@
 
 #include "calibrate.h"
 #include "energy/batch.h"
+#include "energy/reciprocal.h"
 #include "energy/trial.h"
 #include "error.h"
 #include "law/energy_parts.h"
@@ -245,7 +246,9 @@ static ley_status create(energy_part *part, command_sequence *w, void **own, ley
     (void)w;
     if (l == NULL)
         return ley_fail_memory(error, sizeof *l, "lists of pairs");
-    const ley_status status = begin(l, part, &spec, 0, error);
+    const ley_energy_options *o = &part->problem->options;
+    const double alpha_per_A = o->coulomb == LEY_COULOMB_EWALD ? reciprocal_alpha(o) : 0;
+    const ley_status status = begin(l, part, &spec, alpha_per_A, error);
     return status == LEY_OK ? make_kernels(l, part, &spec, error) : status;
 }
 

@@ -65,6 +65,8 @@
     KERNEL(list_tiles) \
     KERNEL(listed_pairs) \
     KERNEL(listed_gather) \
+    KERNEL(mesh_points) \
+    KERNEL(mesh_gather) \
     KERNEL(ions_mask) \
     KERNEL(ions_bricks) \
     KERNEL(ions_nodes) \
