@@ -36,8 +36,9 @@ typedef struct ley_particles_arrays {
     const double *born_radii;         /* [particles], intrinsic radii rho; NULL: unknown */
     const double *born_screens;       /* [particles], of pairwise descreening; NULL: unknown */
     const double (*born_factors)[3];  /* [particles]: alpha, beta, gamma of GBn2; NULL: unknown */
-    const double *surface_radii;      /* [particles], of van der Waals, without the probe; NULL: unknown */
-    const double (*lcpo_factors)[4];  /* [particles]: P1 to P4 of LCPO, all 0: has no surface; NULL: unknown */
+    const double *surface_radii;      /* [particles], of van der Waals, without the probe; 0: takes no part in
+                                         surfaces, as hydrogen in LCPO; NULL: unknown */
+    const double (*lcpo_factors)[4];  /* [particles]: P1 to P4 of LCPO; NULL: unknown */
     const int32_t *residue;           /* [particles], from 0; NULL: unknown */
     const int32_t *residue_numbers;   /* [residues]; NULL: 1, 2, ... */
     const char *const *residue_names; /* [residues]; NULL: unknown */
@@ -46,9 +47,10 @@ typedef struct ley_particles_arrays {
 } ley_particles_arrays;
 
 /* Copies the arrays. Errors: LEY_ERROR_INPUT, with the particle, pair or type, counted from 1, when
- * a number is not finite, a charge is beyond 1e6 e, a radius negative or above 1e3 A, a type or
- * particle is not there, a pair is of one particle with itself or given twice, a table is not
- * symmetric, or counts do not fit; LEY_ERROR_MEMORY; LEY_ERROR_USAGE. */
+ * a number is not finite, a charge is beyond 1e6 e, a or b negative or above 1e30, a radius negative
+ * or above 1e3 A, a type or particle is not there, a pair is of one particle with itself or given
+ * twice, a table is not symmetric, a name has more than 63 letters or others than ASCII's, or counts
+ * do not fit; LEY_ERROR_MEMORY; LEY_ERROR_USAGE. */
 LEY_API ley_status ley_particles_create(const ley_particles_arrays *arrays, ley_particles **particles,
                                         ley_error *error);
 LEY_API void ley_particles_destroy(ley_particles *particles);

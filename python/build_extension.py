@@ -93,8 +93,9 @@ def declarations():
                    *(f"-I{folder}" for folder in INCLUDED), str(ROOT / "host" / "leyden.h")]
         text = subprocess.run(command, check=True, capture_output=True, text=True).stdout
     text = text.replace('__attribute__((visibility("default")))', "")
-    # cffi writes the type of a parameter `const double x[3][3]` as C does not take it.
-    return re.sub(r"const (double \w+\[\d+\]\[\d+\])", r"\1", text)
+    # cffi writes the types `const double x[3][3]` of a parameter and `const double (*x)[3]` of a member as C does not take
+    # them: without `const` the compiler would warn of the latter.
+    return re.sub(r"const (\w+ (\w+\[\d+\]|\(\*\w+\))\[\d+\])", r"\1", text)
 
 
 ffi = cffi.FFI()
@@ -107,7 +108,7 @@ ffi.set_source(
     extra_objects=[str(BUILD / "libleyden.a")],
     depends=[str(BUILD / "libleyden.a"), *(str(header) for header in sorted((ROOT / "host").glob("leyden*.h")))],
     libraries=["OpenCL", "crypto", "z", "m", "dl", "pthread"],
-    extra_compile_args=["-std=gnu11", "-Wno-unused-parameter", *SANITIZE],
+    extra_compile_args=["-std=gnu11", "-Wno-unused-parameter", "-Wno-incompatible-pointer-types", *SANITIZE],
     # Another libleyden in the same process must not meet this one.
     extra_link_args=["-Wl,--exclude-libs,ALL", *SANITIZE] + ([] if SANITIZE else ["-Wl,--strip-debug"]),
 )

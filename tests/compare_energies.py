@@ -3,6 +3,8 @@
 where energies differ by more than 1e-7 of their absolute sums, or forces by more than 1e-6 of their root mean square; 77 without openmm.
 
     compare_energies.py [--build DIR] [WORD ...]    cases whose names have one of these words; none: all
+    compare_energies.py --write                     makes tests/data/protein.npz and .npy, and prints OpenMM's values of them for
+                                                    tests/test_energy_law.c
 
 OpenMM's own force fields and structures make the systems: proteins, water, cells that are rectangular and oblique, every model of generalised
 Born, with salt and without. Its constant is 138.935457644 kJ/mol nm in pairs, 138.935485 in custom forces of generalised Born; beta of GBn is
@@ -47,7 +49,7 @@ def law(build, folder):
     subprocess.run([os.environ.get("CC", "cc"), "-std=c11", "-D_GNU_SOURCE", "-O2", "-shared", "-fPIC", "-fvisibility=hidden",
                     *(f"-I{ROOT / name}" for name in ("platform", "host", "cl")), "-o", library, ROOT / "tests/energy_law/shim.c",
                     Path(build, "libleyden.a"), *"-lOpenCL -lcrypto -lz -lm -ldl -pthread".split()], check=True)
-    return ffi, ffi.dlopen(str(library))
+    return ffi, ffi.dlopen(str(library), ffi.RTLD_NOW | ffi.RTLD_NODELETE)  # it has threads
 
 
 class Law:
@@ -87,6 +89,21 @@ class Law:
 
 
 # ---- OpenMM --------------------------------------------------------------------------------------
+
+def reaches_all(x, cell, cutoff):
+    """Whether the Reference platform finds all pairs: in oblique cells it loses some, now and then."""
+    force, counts = mm.CustomNonbondedForce("1"), []
+    force.setNonbondedMethod(force.CutoffPeriodic)
+    force.setCutoffDistance(cutoff / 10)
+    for _ in x:
+        force.addParticle([])
+    for k in (-1, 0, 1):
+        for l in (-1, 0, 1):
+            for m in (-1, 0, 1):
+                ways = x[:, None].astype(float) - x[None] + np.array((k, l, m)) @ cell
+                counts.append((np.sqrt((ways ** 2).sum(2)) < cutoff).sum())
+    return round(reference(force, len(x), x, cell)[0] * KJ) == (sum(counts) - len(x)) // 2
+
 
 def reference(force, n, x, cell=None):
     """Energy and forces of one force."""
@@ -165,6 +182,21 @@ def nonbonded_of(system):
     return next(f for f in system.getForces() if isinstance(f, mm.NonbondedForce))
 
 
+def protein_in_water():
+    pdb = app.PDBFile(str(DATA / "test.pdb"))
+    system = app.ForceField("amber14-all.xml", "amber14/tip3p.xml").createSystem(pdb.topology, nonbondedMethod=app.CutoffPeriodic)
+    return positions_of(pdb), system, np.array([v.value_in_unit(unit.angstrom) for v in system.getDefaultPeriodicBoxVectors()])
+
+
+def charged_water():
+    x, system, cell = water()
+    force = nonbonded_of(system)
+    for i in range(3):
+        _, sigma, epsilon = force.getParticleParameters(30 * i)
+        force.setParticleParameters(30 * i, 0.7 - i, sigma, epsilon)
+    return x, system, cell
+
+
 def water(name="tip3p", size=22.0, shape=None):
     """A box of water that fits its cell, rectangular or of these vectors."""
     field = app.ForceField(f"{name}.xml")
@@ -172,10 +204,11 @@ def water(name="tip3p", size=22.0, shape=None):
     vectors = np.array(shape if shape is not None else np.eye(3)) * size / 10
     model.topology.setPeriodicBoxVectors(vectors * unit.nanometer)
     model.addSolvent(field, model="tip4pew" if name == "tip4pew" else "tip3p", boxVectors=[mm.Vec3(*v) * unit.nanometer for v in vectors])
-    return model, field.createSystem(model.topology, nonbondedMethod=app.CutoffPeriodic, constraints=None, rigidWater=False), vectors * 10
+    return positions_of(model), field.createSystem(model.topology, nonbondedMethod=app.CutoffPeriodic), vectors * 10
 
 
-SKEWED = [[1, 0, 0], [1 / 3, 0.942809041582, 0], [-1 / 3, 0.471404520791, 0.816496580928]]  # a truncated octahedron
+DODECAHEDRON = [[1, 0, 0], [0, 1, 0], [0.5, 0.5, 0.5 ** 0.5]]
+OBLIQUE = [[1, 0, 0], [0.2, 0.95, 0], [-0.2, 0.3, 0.9]]
 
 
 # ---- Cases ---------------------------------------------------------------------------------------
@@ -217,44 +250,143 @@ def vacuum(judge):
             judge.compare(f"{name}: {term.lower()} without 1-4", right, judge.run(bare, options, x), (term,))
 
 
-GB = {"hct": (customgbforces.GBSAHCTForce, "LEY_BORN_HCT", 0.09), "obc1": (customgbforces.GBSAOBC1Force, "LEY_BORN_OBC1", 0.09),
-      "obc2": (customgbforces.GBSAOBC2Force, "LEY_BORN_OBC2", 0.09), "gbn": (customgbforces.GBSAGBnForce, "LEY_BORN_GBN", 0.09),
-      "gbn2": (customgbforces.GBSAGBn2Force, "LEY_BORN_GBN2", 0.195141)}
+GB = {"hct": (customgbforces.GBSAHCTForce, "LEY_BORN_HCT"), "obc1": (customgbforces.GBSAOBC1Force, "LEY_BORN_OBC1"),
+      "obc2": (customgbforces.GBSAOBC2Force, "LEY_BORN_OBC2"), "gbn": (customgbforces.GBSAGBnForce, "LEY_BORN_GBN"),
+      "gbn2": (customgbforces.GBSAGBn2Force, "LEY_BORN_GBN2")}
 
 
 def born(judge):
     model, system = protein("amber14/protein.ff14SB.xml")
     x, n = positions_of(model), system.getNumParticles()
     of = particles_of(nonbonded_of(system))
-    for name, (kind, option, offset) in GB.items():
+    for name, (kind, option) in GB.items():
         for salt, eps_p, eps_s in ((0, 1, 78.5), (0.15, 1, 78.5), (0.3, 2, 40)):
             case = f"born {name}, {salt} M, {eps_p} in {eps_s}"
             if not judge.wants(case):
                 continue
-            standard = np.array(kind.getStandardParameters(model.topology))
-            kappa = kappa_of(salt, eps_s)
-            force = kind(solventDielectric=eps_s, soluteDielectric=eps_p, kappa=10 * kappa)
-            for q, row in zip(of["charges"], standard):
-                force.addParticle([q, *row])
-            force.finalize()
-            if name == "gbn":
-                right_beta(force)
-            arrays = {**of, "born_radii": standard[:, 0] * 10, "born_screens": standard[:, 1]}
-            if name == "gbn2":
-                arrays["born_factors"] = standard[:, 2:5]
+            arrays = {**of, **parameters(kind, model.topology)}
+            force = born_force(name, arrays, solventDielectric=eps_s, soluteDielectric=eps_p, kappa=10 * kappa_of(salt, eps_s))
             options = {**OFF, "born": option, "coulomb_constant": BORN, "salt_M": salt, "solvent_dielectric": eps_s, "dielectric": eps_p}
             judge.compare(case, reference(force, n, x), judge.run(arrays, options, x), ("BORN",))
     case = "born obc2, GBSAOBCForce, 78.3"
     if judge.wants(case):
-        standard = np.array(customgbforces.GBSAOBC2Force.getStandardParameters(model.topology))
+        arrays = {**of, **parameters(customgbforces.GBSAOBC2Force, model.topology)}
         force = mm.GBSAOBCForce()
         force.setSolventDielectric(78.3)
         force.setSurfaceAreaEnergy(0)
-        for q, row in zip(of["charges"], standard):
-            force.addParticle(q, *row)
+        for q, radius, screen in zip(of["charges"], arrays["born_radii"], arrays["born_screens"]):
+            force.addParticle(q, radius / 10, screen)
         options = {**OFF, "born": "LEY_BORN_OBC2", "coulomb_constant": PAIRS, "solvent_dielectric": 78.3}
-        arrays = {**of, "born_radii": standard[:, 0] * 10, "born_screens": standard[:, 1]}
         judge.compare(case, reference(force, n, x), judge.run(arrays, options, x), ("BORN",))
+
+
+def periodic(judge):
+    """Cells of water, and a protein in water: reaction field, switches, the tail; Ewald's sum."""
+    boxes = {"water": water, "oblique water": lambda: water(size=24.0, shape=OBLIQUE), "dodecahedron": lambda: water(size=26.0, shape=DODECAHEDRON),
+             "tip4pew": lambda: water("tip4pew"), "charged": charged_water,
+             "protein in water": protein_in_water}
+    ways = {"cutoff 9 A": dict(cutoff=9.0), "reaction field of 78.3, 8 A": dict(cutoff=8.0, field=78.3),
+            "switch from 7 to 9 A, tail": dict(cutoff=9.0, switch=7.0, tail=True), "ewald 9 A, tail": dict(cutoff=9.0, ewald=True, tail=True)}
+    for box, make in boxes.items():
+        if not any(judge.wants(f"{box}, {way}") for way in ways):
+            continue
+        x, system, cell = make()
+        for way, w in ways.items():
+            if len(x) < 3000 and not reaches_all(x, cell, w["cutoff"]):
+                print(f"| {box}, {way} | {len(x)} | the Reference platform loses pairs | | |")
+            elif judge.wants(f"{box}, {way}"):
+                judge.compare(f"{box}, {way}", *within(judge, nonbonded_of(system), x, cell, **w))
+
+
+def within(judge, of, x, cell, cutoff, field=0, switch=0, tail=False, ewald=False):
+    force = mm.XmlSerializer.clone(of)
+    is_oblique = abs(cell - np.diag(np.diag(cell))).max() > 0
+    force.setNonbondedMethod((force.PME if is_oblique else force.Ewald) if ewald else force.CutoffPeriodic)
+    if is_oblique:
+        force.setPMEParameters(4.5, 128, 128, 128)
+    force.setCutoffDistance(cutoff / 10)
+    force.setReactionFieldDielectric(field or 1e12)
+    force.setUseSwitchingFunction(switch > 0)
+    force.setSwitchingDistance(switch / 10)
+    force.setUseDispersionCorrection(tail)
+    force.setEwaldErrorTolerance(1e-9)
+    force.setExceptionsUsePeriodicBoundaryConditions(True)
+    options = {"coulomb_constant": PAIRS, "cutoff_A": cutoff, "switch_A": switch, "tail_correction": tail, "reaction_dielectric": field,
+               "lennard_jones": "LEY_LENNARD_JONES_SWITCHED" if switch else "LEY_LENNARD_JONES_PLAIN",
+               "coulomb": "LEY_COULOMB_EWALD" if ewald else "LEY_COULOMB_REACTION_FIELD"}
+    return reference(force, len(x), x, cell), judge.run(particles_of(of), options, x, cell)
+
+
+def surface(judge):
+    for periodic in (False, True):
+        case = f"surface lcpo, {'periodic' if periodic else 'alone'}"
+        if not judge.wants(case):
+            continue
+        model, system = protein("amber14/protein.ff14SB.xml")
+        x, cell = positions_of(model), np.eye(3) * 40 if periodic else None
+        of = {**particles_of(nonbonded_of(system)), **lcpo_of(model.topology)}
+        right = reference(lcpo_force(of, 0.005, periodic), len(x), x, cell)
+        options = {**OFF, "surface": "LEY_SURFACE_LCPO", "tension": 0.005}
+        judge.compare(case, right, judge.run(of, options, x, cell), ("SURFACE",))
+
+
+def parameters(kind, topology):
+    """Of a generalised Born force: radii in A, screens, factors of tanh where it has those of particles."""
+    rows = np.array(kind.getStandardParameters(topology))
+    return {"born_radii": rows[:, 0] * 10, "born_screens": rows[:, 1], **({"born_factors": rows[:, 2:5]} if rows.shape[1] > 2 else {})}
+
+
+def born_force(name, of, **options):
+    kind = GB[name][0]
+    force = kind(**options)
+    for i, q in enumerate(of["charges"]):
+        force.addParticle([q, of["born_radii"][i] / 10, of["born_screens"][i], *(of["born_factors"][i] if name == "gbn2" else ())])
+    force.finalize()
+    right_beta(force)
+    return force
+
+
+def lcpo_of(topology):
+    rows = np.array([strip(row) for row in lcpo.getLCPOParamsTopology(topology)])
+    return {"surface_radii": rows[:, 0] * 10, "lcpo_factors": rows[:, 1:] * (1, 1, 1, 0.01)}
+
+
+def lcpo_force(of, tension, periodic=False):
+    system = mm.System()
+    rows = [(r / 10, *p[:3], p[3] * 100) for r, p in zip(of["surface_radii"], of["lcpo_factors"])]
+    lcpo.addLCPOForce(system, rows, periodic, tension * KJ * 100, 0.14)
+    return mm.XmlSerializer.clone(system.getForce(0))
+
+
+def write():
+    """A protein with radii and screens of OBC2, factors of GBn2, LCPO; and its energies, in kcal/mol, with OpenMM's constant."""
+    model, system = protein("amber14/protein.ff14SB.xml")
+    force, x, atoms = nonbonded_of(system), positions_of(model), list(model.topology.atoms())
+    residues = list(model.topology.residues())
+    of = {**particles_of(force), **parameters(GB["gbn2"][0], model.topology), **parameters(GB["obc2"][0], model.topology),
+          **lcpo_of(model.topology)}
+    named = {"elements": [atom.element.atomic_number for atom in atoms], "residue": [atom.residue.index for atom in atoms],
+             "residue_numbers": [int(r.id) for r in residues], "residue_names": [r.name for r in residues],
+             "chains": [r.chain.id for r in residues], "names": [atom.name for atom in atoms]}
+    small = {name: np.asarray(value, np.int16) for name, value in {**of, **named}.items() if np.asarray(value).dtype.kind in "iu"}
+    texts = {name: np.array(value, "S") for name, value in named.items() if isinstance(value[0], str)}
+    np.savez(ROOT / "tests/data/protein.npz", format=np.int64(1), **{**of, **texts, **small})
+    np.save(ROOT / "tests/data/protein.npy", x)
+    parts = {}
+    for name, part in (("LENNARD_JONES", part_of(force, 0, 1)), ("COULOMB", part_of(force, 1, 0))):
+        whole, bare = reference(part, len(x), x), reference(without_14(part), len(x), x)
+        parts[name], parts[name + "_14"] = bare, (whole[0] - bare[0], whole[1] - bare[1])
+    for name, (_, option) in GB.items():
+        for salt in (0, 0.15):
+            e, f = reference(born_force(name, of, kappa=10 * kappa_of(salt, 78.5)), len(x), x)
+            parts[f"{option}, {salt} M"] = e * PAIRS / BORN, f * PAIRS / BORN
+    parts["LCPO"] = reference(lcpo_force(of, 0.005), len(x), x)
+    for name, (e, f) in parts.items():
+        print(f"{name}: {e:.9f}, {{{', '.join(f'{v:.9f}' for v in f[98])}}}, root mean square force {np.sqrt((f ** 2).mean()):.9f}")
+
+
+def strip(row):
+    return [v.value_in_unit_system(MD) if unit.is_quantity(v) else v for v in row]
 
 
 def kappa_of(salt, eps):
@@ -271,11 +403,14 @@ def right_beta(force):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--build", default=str(ROOT / "build"))
+    parser.add_argument("--write", action="store_true")
     parser.add_argument("words", nargs="*")
     given = parser.parse_args()
+    if given.write:
+        return write()
     with tempfile.TemporaryDirectory() as folder:
         judge = Judge(Law(given.build, folder).run, given.words)
-        for cases in (vacuum, born):
+        for cases in (vacuum, born, surface, periodic):
             cases(judge)
     print(f"{judge.cases} cases, {judge.wrong} wrong")
     return 1 if judge.wrong else 0

@@ -111,7 +111,7 @@ void ley_energy_cancel(ley_energy *e)
 static ley_status check_wishes(const ley_energy *e, int64_t frames, const float *position_A,
                                const ley_energy_results *wanted, ley_error *error)
 {
-    const ley_energy_options *o = &e->problem.options;
+    const ley_energy_options *o = &e->problem.law_options;
     if (wanted == NULL || wanted->size != sizeof *wanted)
         return ley_fail(error, LEY_ERROR_USAGE, "ley_energy_results.size is not %zu", sizeof *wanted);
     if (frames < 0 || (frames > 0 && position_A == NULL))

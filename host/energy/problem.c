@@ -12,25 +12,20 @@ static void *zeros(size_t count, size_t size, bool *is_whole)
     return made;
 }
 
-/* Particles by their group, those of none last. */
+/* Particles by their group. */
 static void sort_places(energy_problem *p)
 {
-    const int32_t groups = p->options.groups;
     size_t at = 0;
-    for (int32_t g = 0; g <= groups && p->column_first != NULL; g++) {
+    for (int32_t g = 0; p->column_first != NULL && g < p->options.groups; g++) {
         for (size_t i = 0; i < p->count; i++)
-            if (p->options.group[i] == (g < groups ? g : -1)) {
-                p->order[at] = (int32_t)i;
-                p->place[i] = (int32_t)at++;
-            }
-        if (g < groups)
-            p->column_first[g + 1] = (int32_t)at;
+            if (p->options.group[i] == g)
+                p->order[at++] = (int32_t)i;
+        p->column_first[g + 1] = (int32_t)at;
     }
-    for (size_t i = at; i < p->padded; i++) {
-        p->order[i] = i < p->count ? (int32_t)i : -1;
-        if (i < p->count)
-            p->place[i] = (int32_t)i;
-    }
+    for (; at < p->padded; at++)
+        p->order[at] = at < p->count ? (int32_t)at : -1;
+    for (size_t i = 0; i < p->count; i++)
+        p->place[p->order[i]] = (int32_t)i;
 }
 
 static void set_particles(energy_problem *p)
@@ -74,13 +69,28 @@ static void list_excluded(energy_problem *p)
         qsort(p->excluded + p->first[i], (size_t)(p->first[i + 1] - p->first[i]), sizeof *p->excluded, ascending);
 }
 
+/* Copies of groups, as they are and with one more. */
+static bool copy_groups(energy_problem *p, const int32_t *group)
+{
+    int32_t *own = malloc(p->count * sizeof *own), *all = malloc(p->count * sizeof *all);
+    bool has_rest = false;
+    for (size_t i = 0; i < p->count && own != NULL && all != NULL; i++) {
+        own[i] = group[i];
+        has_rest = has_rest || group[i] < 0;
+        all[i] = group[i] < 0 ? p->law_options.groups : group[i];
+    }
+    p->law_options.group = own;
+    p->options.group = all;
+    p->options.groups = p->law_options.groups + (has_rest ? 1 : 0);
+    return own != NULL && all != NULL;
+}
+
 ley_status energy_problem_make(energy_problem *p, const ley_particles *particles, const ley_energy_options *options,
                                ley_error *error)
 {
     bool is_whole = true;
-    *p = (energy_problem){.options = *options, .arrays = ley_particles_get(particles)};
-    const bool has_matrix = options->groups > 0;
-    p->options.group = NULL;
+    *p = (energy_problem){.options = *options, .law_options = *options, .arrays = ley_particles_get(particles)};
+    p->options.group = p->law_options.group = NULL;
     const ley_status status = ley_particles_create(&p->arrays, &p->particles, error);
     if (status != LEY_OK)
         return status;
@@ -96,13 +106,12 @@ ley_status energy_problem_make(energy_problem *p, const ley_particles *particles
     p->table = zeros(p->types * p->types, sizeof *p->table, &is_whole);
     p->first = zeros(p->padded + 1, sizeof *p->first, &is_whole);
     p->excluded = zeros(2 * (size_t)(p->arrays.exclusions + p->arrays.pairs_14), sizeof *p->excluded, &is_whole);
-    p->column_first = has_matrix ? zeros((size_t)options->groups + 1, sizeof *p->column_first, &is_whole) : NULL;
-    int32_t *group = has_matrix ? zeros(p->count, sizeof *group, &is_whole) : NULL;
-    p->options.group = group;
+    if (options->groups > 0) {
+        is_whole = copy_groups(p, options->group) && is_whole;
+        p->column_first = zeros((size_t)p->options.groups + 1, sizeof *p->column_first, &is_whole);
+    }
     if (!is_whole)
         return ley_fail_memory(error, 64 * p->count, "energies of particles");
-    if (has_matrix)
-        memcpy(group, options->group, p->count * sizeof *group);
     sort_places(p);
     set_particles(p);
     list_excluded(p);
@@ -112,6 +121,7 @@ ley_status energy_problem_make(energy_problem *p, const ley_particles *particles
 void energy_problem_destroy(energy_problem *p)
 {
     free((void *)(uintptr_t)p->options.group);
+    free((void *)(uintptr_t)p->law_options.group);
     free(p->column_first);
     free(p->excluded);
     free(p->first);

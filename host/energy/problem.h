@@ -11,7 +11,8 @@ enum { ENERGY_PAD = 128 };
 typedef struct energy_problem {
     ley_particles *particles; /* of its own, */
     ley_particles_arrays arrays;
-    ley_energy_options options; /* and its own group, too */
+    ley_energy_options law_options; /* as they were given, with a group of its own; */
+    ley_energy_options options;     /* the same, where particles of no group are one group more, the last */
 
     /* Particles as kernels have them: by their group where there is a matrix, else as they come. */
     size_t count, padded;
@@ -24,7 +25,7 @@ typedef struct energy_problem {
     int32_t *first;        /* [padded + 1]: where the excluded partners of a place begin in */
     int32_t *excluded;     /* their places, in order: those of `exclusion` and of `pair_14` */
     double coulomb;        /* coulomb_constant / dielectric */
-    int32_t *column_first; /* [groups + 1]: the first place of each group; those of none are last; NULL: no matrix */
+    int32_t *column_first; /* [options.groups + 1]: the first place of each group; NULL: no matrix */
 } energy_problem;
 
 /* Copies; the options have been checked. Errors: LEY_ERROR_MEMORY. problem_destroy() ends it also

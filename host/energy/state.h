@@ -52,7 +52,7 @@ struct ley_energy {
 static inline energy_frame energy_run_frame(const ley_energy *e, int64_t frame)
 {
     return (energy_frame){.particles = &e->problem.arrays,
-                          .options = &e->problem.options,
+                          .options = &e->problem.law_options,
                           .position_A = e->run.position_A + 3 * e->problem.arrays.particles * frame,
                           .cell_A = e->run.cell_A != NULL ? e->run.cell_A + 9 * frame : NULL};
 }
@@ -60,7 +60,7 @@ static inline energy_frame energy_run_frame(const ley_energy *e, int64_t frame)
 /* Where a frame's results go. */
 static inline ley_energy_results energy_run_results(const ley_energy *e, int64_t frame)
 {
-    const int64_t n = e->problem.arrays.particles, groups = e->problem.options.groups;
+    const int64_t n = e->problem.arrays.particles, groups = e->problem.law_options.groups;
     ley_energy_results r = e->run.results;
     r.terms = r.terms != NULL ? r.terms + LEY_ENERGY_TERMS * frame : NULL;
     r.by_particle = r.by_particle != NULL ? r.by_particle + LEY_ENERGY_TERMS * n * frame : NULL;

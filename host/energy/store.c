@@ -94,10 +94,12 @@ ley_status energy_store_host(ley_energy *e, int64_t frame, ley_error *error)
 
 /* ---- Batches --------------------------------------------------------------------------------- */
 
+enum { ALL_RIGHT = -1, WRONG_MATRIX = -2 };
+
 typedef struct storing {
     ley_energy *e;
     const energy_batch *b;
-    int64_t *bad; /* [frames]: a particle whose energy is no finite number; -1: none */
+    int64_t *bad; /* [frames]: a particle whose energy is no finite number; ALL_RIGHT; or WRONG_MATRIX */
 } storing;
 
 static int column_of(ley_energy_term term)
@@ -166,29 +168,55 @@ static void add_matrix_surface(const storing *s, int frame, const ley_energy_res
     const energy_problem *p = &s->e->problem;
     const float *energy =
         (const float *)s->b->energy_back->bytes + ((size_t)frame * LEY_ENERGY_TERMS + LEY_ENERGY_SURFACE) * p->padded;
-    const int64_t groups = p->options.groups;
+    const int64_t groups = p->law_options.groups;
     for (int64_t g = 0; g < groups; g++)
         for (int32_t i = p->column_first[g]; i < p->column_first[g + 1]; i++)
             r->matrix[((int64_t)LEY_ENERGY_SURFACE * groups + g) * groups + g] += (double)energy[i];
 }
 
-static void store_matrix(const storing *s, int frame, const ley_energy_results *r)
+/* A term's elements; whether the sums of its rows are those of the groups' particles, which came
+ * back by another way. */
+static bool store_column(const storing *s, int frame, ley_energy_term term, const ley_energy_results *r)
+{
+    static const double allowed = 1e-5, least = 1e-4;
+    const energy_problem *p = &s->e->problem;
+    const size_t all = (size_t)p->options.groups, groups = (size_t)p->law_options.groups;
+    const float *from = (const float *)s->b->matrix_back->bytes,
+                *energy = (const float *)s->b->energy_back->bytes +
+                          ((size_t)frame * LEY_ENERGY_TERMS + term) * p->padded;
+    bool is_right = true;
+    from += ((size_t)frame * LEY_COLUMN_COUNT + (size_t)column_of(term)) * all * all;
+    for (size_t g = 0; g < all; g++) {
+        double row = 0, sum = 0, absolute = 0;
+        for (size_t h = 0; h < all; h++) {
+            const double element = (double)from[g * all + h];
+            row += element;
+            absolute += fabs(element);
+            if (g < groups && h < groups)
+                r->matrix[((size_t)term * groups + g) * groups + h] = element;
+        }
+        for (int32_t i = p->column_first[g]; i < p->column_first[g + 1]; i++) {
+            sum += (double)energy[i];
+            absolute += fabs((double)energy[i]);
+        }
+        is_right = is_right && fabs(row - sum) <= allowed * absolute + least;
+    }
+    return is_right;
+}
+
+static bool store_matrix(const storing *s, int frame, const ley_energy_results *r)
 {
     const energy_problem *p = &s->e->problem;
-    const size_t square = (size_t)p->options.groups * (size_t)p->options.groups;
+    const size_t square = (size_t)p->law_options.groups * (size_t)p->law_options.groups;
+    bool is_right = true;
     memset(r->matrix, 0, LEY_ENERGY_TERMS * square * sizeof *r->matrix);
-    for (int term = 0; term < LEY_ENERGY_TERMS; term++) {
-        const int column = column_of((ley_energy_term)term);
-        const float *from = (const float *)s->b->matrix_back->bytes;
-        if (column < 0 || !energy_has_term(p, (ley_energy_term)term))
-            continue;
-        from += ((size_t)frame * LEY_COLUMN_COUNT + (size_t)column) * square;
-        for (size_t k = 0; k < square; k++)
-            r->matrix[(size_t)term * square + k] = (double)from[k];
-    }
+    for (int term = 0; term < LEY_ENERGY_TERMS; term++)
+        if (column_of((ley_energy_term)term) >= 0 && energy_has_term(p, (ley_energy_term)term))
+            is_right = store_column(s, frame, (ley_energy_term)term, r) && is_right;
     add_matrix_14(s->e, s->b->first + frame, r);
     if (energy_has_term(p, LEY_ENERGY_SURFACE))
         add_matrix_surface(s, frame, r);
+    return is_right;
 }
 
 static void store_places(const storing *s, int frame, const ley_energy_results *r)
@@ -213,7 +241,7 @@ static void store_frames(void *context, size_t first, size_t last)
     for (size_t f = first; f < last; f++) {
         const ley_energy_results r = energy_run_results(s->e, s->b->first + (int64_t)f);
         bool is_finite = true;
-        s->bad[f] = -1;
+        s->bad[f] = ALL_RIGHT;
         for (int term = 0; term < LEY_ENERGY_TERMS && is_finite; term++) {
             if (energy_has_term(p, (ley_energy_term)term)) {
                 is_finite = store_term(s, (int)f, (ley_energy_term)term, &r);
@@ -224,8 +252,8 @@ static void store_frames(void *context, size_t first, size_t last)
             if (r.by_particle != NULL)
                 memset(r.by_particle + (size_t)term * p->count, 0, p->count * sizeof *r.by_particle);
         }
-        if (is_finite && r.matrix != NULL)
-            store_matrix(s, (int)f, &r);
+        if (is_finite && r.matrix != NULL && !store_matrix(s, (int)f, &r))
+            s->bad[f] = WRONG_MATRIX;
         if (is_finite)
             store_places(s, (int)f, &r);
     }
@@ -252,7 +280,10 @@ ley_status energy_store_batch(ley_energy *e, const energy_batch *b, ley_error *e
     parallel_ranges((size_t)b->frames, store_frames, &s);
     ley_status status = LEY_OK;
     for (int f = 0; f < b->frames && status == LEY_OK; f++)
-        if (s.bad[f] >= 0)
+        if (s.bad[f] == WRONG_MATRIX)
+            status = ley_fail(error, LEY_ERROR_WRONG_RESULT, "frame %lld: energies of groups are not their particles'",
+                              (long long)(e->before + b->first + f + 1));
+        else if (s.bad[f] >= 0)
             status = store_bad(e, b->first + f, s.bad[f], error);
     free(s.bad);
     return status;

@@ -152,7 +152,7 @@ ley_status energy_trial_begin(energy_trial *t, dev *device, const ley_energy_opt
         return status;
     set_positions(&state, t->position_A);
     for (int i = 0; i < PARTICLES; i++)
-        group[i] = i % 7 < 2 ? i % 7 : i % 11 == 10 ? -1 : 2 + i / 160;
+        group[i] = i % 7 < 2 ? i % 7 : 2 + i / 160;
     o.group = group;
     if (o.cutoff_A > 0)
         o.cutoff_A = best_cutoff(t, o.cutoff_A);

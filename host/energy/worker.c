@@ -101,14 +101,16 @@ static ley_status finish(energy_device *d, energy_batch *b, ley_error *error)
 static ley_status work(energy_device *d, ley_error *error)
 {
     ley_status status = LEY_OK;
-    int at = 0;
     for (int i = 0; i < ENERGY_BATCHES && status == LEY_OK; i++)
         status = start(d, &d->part.batch[i], error);
-    while (status == LEY_OK && d->part.batch[at].frames > 0) {
-        status = finish(d, &d->part.batch[at], error);
-        if (status == LEY_OK)
-            status = start(d, &d->part.batch[at], error);
-        at = (at + 1) % ENERGY_BATCHES;
+    /* Others give frames back at any time: a batch that got none may be followed by one that did. */
+    for (int at = 0, idle = 0; idle < ENERGY_BATCHES && status == LEY_OK; at = (at + 1) % ENERGY_BATCHES) {
+        energy_batch *b = &d->part.batch[at];
+        idle = b->frames > 0 ? 0 : idle + 1;
+        if (b->frames > 0)
+            status = finish(d, b, error);
+        if (status == LEY_OK && idle == 0)
+            status = start(d, b, error);
     }
     return status;
 }

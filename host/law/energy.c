@@ -1,73 +1,36 @@
 #include "law/energy.h"
 
 #include "error.h"
-#include "law/energy_parts.h"
-#include "law/solvent.h"
+#include "law/energy_born.h"
+#include "law/energy_ewald.h"
+#include "law/energy_surface.h"
 #include "parallel.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- One frame ------------------------------------------------------------------------------- */
+/* ---- Some particles -------------------------------------------------------------------------- */
 
-static double salt_kappa(const ley_energy_options *o)
+void energy_law_radii(const energy_frame *frame, int64_t count, const int64_t *particle, double *radius)
 {
-    const ley_ion ions[2] = {{.charge_e = 1, .concentration_M = o->salt_M},
-                             {.charge_e = -1, .concentration_M = o->salt_M}};
-    const ley_solvent solvent = {
-        .dielectric = o->solvent_dielectric, .temperature_K = o->temperature_K, .ions = ions, .ion_count = 2};
-    return o->salt_M > 0 ? ley_screening_per_A(&solvent) : 0;
+    energy_law law;
+    ley_error error = {0};
+    if (energy_law_begin(frame, &law, &error) != LEY_OK)
+        return;
+    for (int64_t k = 0; k < count; k++)
+        radius[k] = energy_born_radius(&law, particle[k]);
 }
 
-ley_status energy_law_begin(const energy_frame *frame, energy_law *law, ley_error *error)
+void energy_law_slopes(const energy_frame *frame, const double *radii, int64_t count, const int64_t *particle,
+                       double *slope)
 {
-    const bool is_periodic = frame->cell_A != NULL, periodic[3] = {is_periodic, is_periodic, is_periodic};
-    *law = (energy_law){.frame = frame,
-                        .of = frame->particles,
-                        .options = frame->options,
-                        .n = frame->particles->particles,
-                        .kappa = salt_kappa(frame->options)};
-    return cell_make(periodic, (const double(*)[3])frame->cell_A, &law->cell, error);
-}
-
-double energy_way(const energy_law *law, int64_t i, int64_t j, double way_A[3])
-{
-    const float *from = law->frame->position_A + 3 * j, *to = law->frame->position_A + 3 * i;
-    for (int axis = 0; axis < 3; axis++)
-        way_A[axis] = (double)to[axis] - (double)from[axis];
-    cell_bring_near(&law->cell, way_A);
-    return cell_dot(way_A, way_A);
-}
-
-/* ---- Sums of a particle ---------------------------------------------------------------------- */
-
-/* Where energies with a particle belong in a row; NULL: nowhere. */
-static double *row_place(const energy_law *law, int64_t j, ley_energy_term term, const energy_sums *sums)
-{
-    const int32_t group = sums->row == NULL ? -1 : law->options->group[j];
-    return group < 0 ? NULL : &sums->row[(int64_t)term * law->options->groups + group];
-}
-
-void energy_add_pair(const energy_law *law, int64_t j, ley_energy_term term, energy_curve pair, double absolute,
-                     const double way_A[3], energy_sums *sums)
-{
-    double *place = row_place(law, j, term, sums);
-    sums->energy[term] += 0.5 * pair.value;
-    sums->absolute[term] += 0.5 * absolute;
-    for (int axis = 0; axis < 3; axis++)
-        sums->force[axis] += pair.slope * way_A[axis];
-    if (place != NULL)
-        *place += 0.5 * pair.value;
-}
-
-void energy_add_own(const energy_law *law, int64_t i, ley_energy_term term, double energy, energy_sums *sums)
-{
-    double *place = row_place(law, i, term, sums);
-    sums->energy[term] += energy;
-    sums->absolute[term] += fabs(energy);
-    if (place != NULL)
-        *place += energy;
+    energy_law law;
+    ley_error error = {0};
+    if (energy_law_begin(frame, &law, &error) != LEY_OK)
+        return;
+    for (int64_t k = 0; k < count; k++)
+        slope[k] = energy_born_slope(&law, radii, particle[k]);
 }
 
 /* What the sums of all particles share. */
@@ -75,30 +38,58 @@ typedef struct shared_sums {
     energy_law law;
     const double *radii;
     double *weight; /* [particles]; NULL: not wanted */
+    double *tail;   /* [types]; NULL: there is none */
     energy_partners *partners;
+    energy_ewald *ewald; /* NULL: there is none */
+    energy_surface *surface;
 } shared_sums;
 
 static void shared_free(shared_sums *s)
 {
     free(s->weight);
+    free(s->tail);
     energy_partners_destroy(s->partners);
+    energy_ewald_destroy(s->ewald);
+    energy_surface_destroy(s->surface);
 }
 
-static ley_status shared_make(const energy_frame *frame, const double *radii, const double *slopes, shared_sums *s,
-                              ley_error *error)
+static ley_status make_weights(shared_sums *s, const double *slopes, ley_error *error)
+{
+    const size_t bytes = (size_t)s->law.n * sizeof(double);
+    s->weight = malloc(bytes);
+    if (s->weight == NULL)
+        return ley_fail_memory(error, bytes, "slopes of Born radii");
+    for (int64_t i = 0; i < s->law.n; i++)
+        s->weight[i] = energy_born_weight(&s->law, i, s->radii[i], slopes[i]);
+    return LEY_OK;
+}
+
+static ley_status make_tail(shared_sums *s, ley_error *error)
+{
+    const size_t bytes = (size_t)s->law.of->types * sizeof(double);
+    s->tail = malloc(bytes);
+    if (s->tail == NULL)
+        return ley_fail_memory(error, bytes, "the tail's correction");
+    energy_tail(&s->law, s->tail);
+    return LEY_OK;
+}
+
+/* What sums of these particles share. */
+static ley_status shared_make(const energy_frame *frame, const double *radii, const double *slopes, int64_t count,
+                              const int64_t *particle, shared_sums *s, ley_error *error)
 {
     *s = (shared_sums){.radii = radii};
     ley_status status = energy_law_begin(frame, &s->law, error);
     if (status == LEY_OK)
         status = energy_partners_create(s->law.of, &s->partners, error);
-    if (status == LEY_OK && slopes != NULL) {
-        const size_t bytes = (size_t)s->law.n * sizeof(double);
-        s->weight = malloc(bytes);
-        if (s->weight == NULL)
-            status = ley_fail_memory(error, bytes, "slopes of Born radii");
-        for (int64_t i = 0; i < s->law.n && status == LEY_OK; i++)
-            s->weight[i] = energy_born_weight(&s->law, i, radii[i], slopes[i]);
-    }
+    if (status == LEY_OK && slopes != NULL)
+        status = make_weights(s, slopes, error);
+    if (status == LEY_OK && frame->options->tail_correction)
+        status = make_tail(s, error);
+    if (status == LEY_OK && frame->options->coulomb == LEY_COULOMB_EWALD)
+        status = energy_ewald_create(&s->law, count, &s->ewald, error);
+    if (status == LEY_OK && frame->options->surface != LEY_SURFACE_NONE)
+        status = energy_surface_create(&s->law, count, particle, &s->surface, error);
     if (status != LEY_OK)
         shared_free(s);
     return status;
@@ -107,6 +98,12 @@ static ley_status shared_make(const energy_frame *frame, const double *radii, co
 static void sum_particle(const shared_sums *s, int64_t i, energy_sums *sums)
 {
     energy_add_pairs(&s->law, s->partners, i, sums);
+    if (s->ewald != NULL)
+        energy_add_ewald(&s->law, s->ewald, s->partners, i, sums);
+    if (s->tail != NULL)
+        energy_add_own(&s->law, i, LEY_ENERGY_LENNARD_JONES, s->tail[s->law.of->type[i]], sums);
+    if (s->surface != NULL)
+        energy_add_surface(&s->law, s->surface, i, sums);
     if (s->radii != NULL)
         energy_add_born(&s->law, s->radii, s->weight, i, sums);
 }
@@ -116,7 +113,7 @@ ley_status energy_law_particles(const energy_frame *frame, const double *radii, 
                                 double (*absolute)[LEY_ENERGY_TERMS], double (*force)[3], ley_error *error)
 {
     shared_sums s;
-    ley_status status = shared_make(frame, radii, slopes, &s, error);
+    ley_status status = shared_make(frame, radii, slopes, count, particle, &s, error);
     if (status != LEY_OK)
         return status;
     for (int64_t k = 0; k < count; k++) {
@@ -245,7 +242,8 @@ ley_status energy_law_frame(const energy_frame *frame, ley_energy_results *resul
         parallel_ranges(n, radii_range, &w);
         parallel_ranges(n, slopes_range, &w);
     }
-    status = shared_make(frame, has_born ? w.radii : NULL, has_born ? w.slopes : NULL, &w.shared, error);
+    status =
+        shared_make(frame, has_born ? w.radii : NULL, has_born ? w.slopes : NULL, (int64_t)n, w.all, &w.shared, error);
     if (status == LEY_OK) {
         parallel_ranges(n, sums_range, &w);
         status = check_finite(&w, error);

@@ -4,23 +4,7 @@
 #ifndef LEY_LAW_ENERGY_H
 #define LEY_LAW_ENERGY_H
 
-#include "leyden.h"
-
-/* What is computed: one frame. `options` are complete and checked (energy_law_check). */
-typedef struct energy_frame {
-    const ley_particles_arrays *particles;
-    const ley_energy_options *options;
-    const float *position_A; /* [particles][3] */
-    const double *cell_A;    /* [3][3]; NULL: not periodic */
-} energy_frame;
-
-/* Options that are out of range, that do not go together, or that need what the particles lack.
- * Errors: LEY_ERROR_USAGE; LEY_ERROR_INPUT. */
-ley_status energy_law_check(const ley_particles_arrays *particles, const ley_energy_options *options, ley_error *error);
-
-/* A position that is not a number or beyond 1e6 A, with the particle, counted from 1; a cell that is
- * missing, or narrower than twice the cutoff. Errors: LEY_ERROR_INPUT. */
-ley_status energy_law_check_frame(const energy_frame *frame, ley_error *error);
+#include "law/energy_options.h"
 
 /* All of a frame, as ley_energy_run() gives it, with forces in double (NULL: not wanted) in place
  * of those of the results. Errors: LEY_ERROR_MEMORY; LEY_ERROR_INPUT. */

@@ -1,26 +1,20 @@
-#include "law/energy_parts.h"
+#include "law/energy_born.h"
 
 #include "error.h"
 #include "numerics/neck.h"
 
 #include <math.h>
 
-/* What a model's radii are made of: rho~ = rho - offset; the share of necks; the factors of tanh,
- * all 0: Hawkins, Cramer and Truhlar's B, without it. */
-typedef struct born_model {
-    double offset_A, neck, factor[3];
-} born_model;
-
-static born_model model_of(const ley_particles_arrays *of, const ley_energy_options *o, int64_t i)
+energy_born_model energy_born_model_of(const ley_particles_arrays *of, const ley_energy_options *o, int64_t i)
 {
-    static const born_model models[LEY_BORN_KINDS] = {
+    static const energy_born_model models[LEY_BORN_KINDS] = {
         [LEY_BORN_HCT] = {0.09, 0, {0, 0, 0}},
         [LEY_BORN_OBC1] = {0.09, 0, {0.8, 0, 2.909125}},
         [LEY_BORN_OBC2] = {0.09, 0, {1, 0.8, 4.85}},
         [LEY_BORN_GBN] = {0.09, 0.361825, {1.09511284, 1.90792938, 2.50798245}},
         [LEY_BORN_GBN2] = {0.195141, 0.826836, {0, 0, 0}},
     };
-    born_model m = models[o->born];
+    energy_born_model m = models[o->born];
     for (int k = 0; k < 3 && o->born == LEY_BORN_GBN2; k++)
         m.factor[k] = of->born_factors[i][k];
     return m;
@@ -29,21 +23,21 @@ static born_model model_of(const ley_particles_arrays *of, const ley_energy_opti
 /* rho~; 0 where a particle has no volume. */
 static double inner_radius(const energy_law *law, int64_t i)
 {
-    return fmax(0, law->of->born_radii[i] - model_of(law->of, law->options, i).offset_A);
+    return fmax(0, law->of->born_radii[i] - energy_born_model_of(law->of, law->options, i).offset_A);
 }
 
 /* Radii are found from integrals and integrals from radii: B must grow with them. */
 ley_status energy_born_check(const ley_particles_arrays *of, const ley_energy_options *o, ley_error *error)
 {
     for (int64_t i = 0; i < of->particles; i++) {
-        const born_model m = model_of(of, o, i);
+        const energy_born_model m = energy_born_model_of(of, o, i);
         const double *f = m.factor;
         if (of->charges[i] != 0 && !(of->born_radii[i] > m.offset_A))
             return ley_fail(error, LEY_ERROR_INPUT,
                             "particle %lld: it has a charge, and an intrinsic radius of %g A, not above %g A",
                             (long long)i + 1, of->born_radii[i], m.offset_A);
         if (m.neck > 0 && of->born_radii[i] > m.offset_A &&
-            !(of->born_radii[i] >= NECK_LEAST_A && of->born_radii[i] <= NECK_MOST_A))
+            !(of->born_radii[i] >= NECK_LEAST_A - 1e-6 && of->born_radii[i] <= NECK_MOST_A + 1e-6))
             return ley_fail(
                 error, LEY_ERROR_INPUT,
                 "particle %lld: an intrinsic radius of %g A, must be %g to %g A: GBn has no necks of others",
@@ -59,26 +53,30 @@ ley_status energy_born_check(const ley_particles_arrays *of, const ley_energy_op
 
 double energy_born_reach(const ley_particles_arrays *of, const ley_energy_options *o)
 {
-    (void)of;
-    return o->born_cutoff_A;
+    double most_A = 0;
+    for (int64_t i = 0; i < of->particles && o->born_taper; i++)
+        most_A = fmax(most_A, of->born_screens[i] * of->born_radii[i]);
+    return o->born_cutoff_A > 0 ? o->born_cutoff_A + most_A : 0;
 }
 
 /* ---- Integrals ------------------------------------------------------------------------------- */
 
-/* Of a sphere of radius s at r on a particle of radius rho~, over all of it outside of that. */
-static energy_curve sphere(double rho_A, double s_A, double r_A)
+/* The integral of 1/(4 pi x^4), x > rho, over a sphere of radius s at r, up to x = end: that of
+ * (s^2 - (x - r)^2)/(4 r x^3) from where the sphere begins to where it ends; all below that, where
+ * it has particle i within. Of a negative s it is less by so much, as long as spheres do not
+ * overlap. */
+static energy_curve sphere(double rho_A, double s_A, double r_A, double end_A)
 {
-    const double u = r_A + s_A, l = fmax(rho_A, fabs(r_A - s_A));
+    const double u = fmin(r_A + s_A, end_A), l = fmax(rho_A, fabs(r_A - s_A));
     const bool is_inside = rho_A < s_A - r_A;
-    if (!(rho_A < u) || s_A == 0)
+    if (!(rho_A < u && l < end_A) || s_A == 0)
         return (energy_curve){0, 0};
     if (r_A < 1e-5 * s_A) /* to the square of r */
-        return (energy_curve){is_inside ? 1 / rho_A - 1 / s_A : 0, 0};
-    const double squares = 1 / (u * u) - 1 / (l * l), logarithm = log(l / u) / (2 * r_A);
-    const double value = 0.5 * (1 / l - 1 / u + 0.25 * (r_A - s_A * s_A / r_A) * squares + logarithm) +
-                         (is_inside ? 1 / rho_A - 1 / l : 0);
-    const double falls = 0.125 * (1 + pow(s_A / r_A, 2)) * -squares + 0.5 * logarithm / r_A;
-    return (energy_curve){value, falls / r_A};
+        return is_inside ? (energy_curve){1 / rho_A - 1 / s_A, 4 / (3 * s_A * s_A * s_A)} : (energy_curve){0, 0};
+    const double squares = 0.5 * (1 / (l * l) - 1 / (u * u)), logarithm = log(l / u);
+    const double value = 2 * r_A * (1 / l - 1 / u) + (s_A * s_A - r_A * r_A) * squares + logarithm;
+    const double falls = (s_A * s_A + r_A * r_A) * squares + logarithm;
+    return (energy_curve){value / (4 * r_A) + (is_inside ? 1 / rho_A - 1 / l : 0), falls / (4 * r_A * r_A * r_A)};
 }
 
 /* Of the space between two spheres. */
@@ -94,11 +92,12 @@ static energy_curve between(double rho_A, double other_A, double r_A)
 static energy_curve integral(const energy_law *law, int64_t i, int64_t j, double r_A)
 {
     const double c_A = law->options->born_cutoff_A, inner_A = inner_radius(law, i), other_A = inner_radius(law, j);
-    const double share = model_of(law->of, law->options, i).neck;
-    if (inner_A == 0 || other_A == 0 || (c_A > 0 && !(r_A < c_A)))
+    const double share = energy_born_model_of(law->of, law->options, i).neck;
+    const bool is_within = !(c_A > 0) || r_A < c_A, is_tapered = law->options->born_taper;
+    if (inner_A == 0 || other_A == 0 || !(is_within || is_tapered))
         return (energy_curve){0, 0};
-    energy_curve made = sphere(inner_A, law->of->born_screens[j] * other_A, r_A);
-    if (share > 0) {
+    energy_curve made = sphere(inner_A, law->of->born_screens[j] * other_A, r_A, is_tapered ? c_A : INFINITY);
+    if (share > 0 && is_within) {
         const energy_curve gap = between(law->of->born_radii[i], law->of->born_radii[j], r_A);
         made = (energy_curve){made.value + share * gap.value, made.slope + share * gap.slope};
     }
@@ -112,41 +111,41 @@ static bool has_most(const energy_law *law)
     return law->options->born == LEY_BORN_HCT || law->options->born_taper;
 }
 
-void energy_law_radii(const energy_frame *frame, int64_t count, const int64_t *particle, double *radius)
+/* Of tanh, and of psi = rho~ I. */
+static double argument_of(const double f[3], double psi)
 {
-    energy_law law;
-    ley_error error;
-    if (energy_law_begin(frame, &law, &error) != LEY_OK)
-        return;
-    for (int64_t k = 0; k < count; k++) {
-        const int64_t i = particle[k];
-        const born_model model = model_of(law.of, law.options, i);
-        const double rho_A = inner_radius(&law, i), *f = model.factor;
-        double sum = 0, way_A[3];
-        radius[k] = 0;
-        if (rho_A == 0)
-            continue;
-        for (int64_t j = 0; j < law.n; j++)
-            if (j != i)
-                sum += integral(&law, i, j, sqrt(energy_way(&law, i, j, way_A))).value;
-        const double psi = rho_A * sum, argument = psi * (f[0] - psi * (f[1] - psi * f[2]));
-        double inverse =
-            law.options->born == LEY_BORN_HCT ? 1 / rho_A - sum : 1 / rho_A - tanh(argument) / law.of->born_radii[i];
-        if (has_most(&law))
-            inverse = fmax(inverse, 1 / law.options->born_most_A);
-        radius[k] = 1 / inverse;
-    }
+    return psi * (f[0] - psi * (f[1] - psi * f[2]));
 }
 
-/* Where a polynomial of psi that grows has a value. */
+double energy_born_radius(const energy_law *law, int64_t i)
+{
+    const energy_born_model model = energy_born_model_of(law->of, law->options, i);
+    const double rho_A = inner_radius(law, i);
+    double sum = 0, way_A[3];
+    if (rho_A == 0)
+        return 0;
+    for (int64_t j = 0; j < law->n; j++)
+        if (j != i)
+            sum += integral(law, i, j, sqrt(energy_way(law, i, j, way_A))).value;
+    double inverse = 1 / rho_A;
+    if (law->options->born == LEY_BORN_HCT)
+        inverse -= sum;
+    else
+        inverse -= tanh(argument_of(model.factor, rho_A * sum)) / law->of->born_radii[i];
+    return 1 / (has_most(law) ? fmax(inverse, 1 / law->options->born_most_A) : inverse);
+}
+
+/* Where that has a value: it grows with psi. */
 static double psi_of(const double f[3], double value)
 {
-    double low = 0, high = 1;
-    while (high * (f[0] - high * (f[1] - high * f[2])) < value)
+    double low = -1, high = 1;
+    while (argument_of(f, low) > value)
+        low *= 2;
+    while (argument_of(f, high) < value)
         high *= 2;
     for (int step = 0; step < 80; step++) {
         const double psi = 0.5 * (low + high);
-        *(psi * (f[0] - psi * (f[1] - psi * f[2])) < value ? &low : &high) = psi;
+        *(argument_of(f, psi) < value ? &low : &high) = psi;
     }
     return 0.5 * (low + high);
 }
@@ -154,13 +153,13 @@ static double psi_of(const double f[3], double value)
 /* The integral is found again from the radius. */
 double energy_born_weight(const energy_law *law, int64_t i, double radius_A, double slope)
 {
-    const born_model model = model_of(law->of, law->options, i);
+    const energy_born_model model = energy_born_model_of(law->of, law->options, i);
     const double rho_A = inner_radius(law, i), *f = model.factor;
     if (rho_A == 0 || (has_most(law) && radius_A >= law->options->born_most_A))
         return 0;
     if (law->options->born == LEY_BORN_HCT)
         return slope * radius_A * radius_A;
-    const double t = fmin(fmax(0, (1 / rho_A - 1 / radius_A) * law->of->born_radii[i]), 1 - 1e-16);
+    const double t = fmin(fmax(-1 + 1e-15, (1 / rho_A - 1 / radius_A) * law->of->born_radii[i]), 1 - 1e-15);
     const double psi = psi_of(f, atanh(t)), change = f[0] - psi * (2 * f[1] - psi * 3 * f[2]);
     return slope * radius_A * radius_A * (1 - t * t) * change * rho_A / law->of->born_radii[i];
 }
@@ -189,30 +188,21 @@ static bool is_within(const energy_law *law, double r2)
     return !(c_A > 0) || r2 < c_A * c_A;
 }
 
-void energy_law_slopes(const energy_frame *frame, const double *radii, int64_t count, const int64_t *particle,
-                       double *slope)
+double energy_born_slope(const energy_law *law, const double *radii, int64_t i)
 {
-    energy_law law;
-    ley_error error;
-    if (energy_law_begin(frame, &law, &error) != LEY_OK)
-        return;
-    for (int64_t k = 0; k < count; k++) {
-        const int64_t i = particle[k];
-        const double q = law.of->charges[i], b = radii[i];
-        double way_A[3], gaussian;
-        slope[k] = 0;
-        if (q == 0)
+    const double q = law->of->charges[i], b = radii[i];
+    if (q == 0)
+        return 0;
+    double way_A[3], gaussian, slope = 0.5 * q * q * screened(law, b).slope * b;
+    for (int64_t j = 0; j < law->n; j++) {
+        const double r2 = energy_way(law, i, j, way_A), radii2 = b * radii[j];
+        if (j == i || law->of->charges[j] == 0 || !is_within(law, r2))
             continue;
-        slope[k] = 0.5 * q * q * screened(&law, b).slope * b;
-        for (int64_t j = 0; j < law.n; j++) {
-            const double r2 = energy_way(&law, i, j, way_A), radii2 = b * radii[j];
-            if (j == i || law.of->charges[j] == 0 || !is_within(&law, r2))
-                continue;
-            const double f = still_f(r2, radii2, &gaussian);
-            slope[k] +=
-                q * law.of->charges[j] * screened(&law, f).slope * 0.5 * radii[j] * gaussian * (1 + r2 / (4 * radii2));
-        }
+        const double f = still_f(r2, radii2, &gaussian),
+                     by_radius = 0.5 * radii[j] * gaussian * (1 + r2 / (4 * radii2));
+        slope += q * law->of->charges[j] * screened(law, f).slope * by_radius;
     }
+    return slope;
 }
 
 void energy_add_born(const energy_law *law, const double *radii, const double *weight, int64_t i, energy_sums *sums)

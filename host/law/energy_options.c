@@ -1,5 +1,8 @@
+#include "law/energy_options.h"
+
 #include "error.h"
-#include "law/energy_parts.h"
+#include "law/energy_born.h"
+#include "law/energy_pairs.h"
 
 #include <math.h>
 
@@ -19,7 +22,7 @@ void ley_energy_options_default(ley_energy_options *options)
                                     .verify_every = 256};
 }
 
-/* ---- Options ---------------------------------------------------------------------------------- */
+/* ---- Options --------------------------------------------------------------------------------- */
 
 static ley_status check_ranges(const ley_energy_options *o, ley_error *error)
 {
@@ -53,21 +56,16 @@ static ley_status check_ranges(const ley_energy_options *o, ley_error *error)
     return LEY_OK;
 }
 
-static bool is_switched(ley_lennard_jones_kind kind)
-{
-    return kind >= LEY_LENNARD_JONES_SWITCHED;
-}
-
 /* Options that need others, or exclude them. */
 static ley_status check_together(const ley_energy_options *o, ley_error *error)
 {
-    const bool needs_cutoff = is_switched(o->lennard_jones) || o->lennard_jones == LEY_LENNARD_JONES_SHIFTED ||
+    const bool needs_cutoff = energy_is_switched(o->lennard_jones) || o->lennard_jones == LEY_LENNARD_JONES_SHIFTED ||
                               o->coulomb > LEY_COULOMB_PLAIN || o->tail_correction;
     if (needs_cutoff && o->cutoff_A == 0)
         return ley_fail(error, LEY_ERROR_USAGE,
                         "cutoff_A is 0: what is switched, shifted, corrected for a tail, a "
                         "reaction field or Ewald's sum needs a cutoff");
-    if (is_switched(o->lennard_jones) && !(o->switch_A > 0 && o->switch_A < o->cutoff_A))
+    if (energy_is_switched(o->lennard_jones) && !(o->switch_A > 0 && o->switch_A < o->cutoff_A))
         return ley_fail(error, LEY_ERROR_USAGE, "switch_A is %g, must be above 0 and below the cutoff, %g A",
                         o->switch_A, o->cutoff_A);
     if (o->coulomb == LEY_COULOMB_EWALD && o->born != LEY_BORN_NONE)
@@ -83,7 +81,7 @@ static ley_status check_together(const ley_energy_options *o, ley_error *error)
     return LEY_OK;
 }
 
-/* ---- Particles -------------------------------------------------------------------------------- */
+/* ---- Particles ------------------------------------------------------------------------------- */
 
 static ley_status check_arrays(const ley_particles_arrays *of, const ley_energy_options *o, ley_error *error)
 {
@@ -118,12 +116,21 @@ ley_status energy_law_check(const ley_particles_arrays *particles, const ley_ene
     return status;
 }
 
-/* ---- Frames ----------------------------------------------------------------------------------- */
+/* ---- Frames ---------------------------------------------------------------------------------- */
+
+/* How far pairs reach within a cell, at most. */
+static double reach_of(const ley_particles_arrays *of, const ley_energy_options *o)
+{
+    double surface_A = 0;
+    for (int64_t i = 0; i < of->particles && o->surface != LEY_SURFACE_NONE; i++)
+        surface_A = fmax(surface_A, 2 * (of->surface_radii[i] + o->probe_A));
+    return fmax(fmax(o->cutoff_A, surface_A), o->born != LEY_BORN_NONE ? energy_born_reach(of, o) : 0);
+}
 
 static ley_status check_cell(const energy_frame *frame, ley_error *error)
 {
     const ley_energy_options *o = frame->options;
-    const double reach_A = fmax(o->cutoff_A, o->born != LEY_BORN_NONE ? energy_born_reach(frame->particles, o) : 0);
+    const double reach_A = reach_of(frame->particles, o);
     energy_law law;
     ley_status status = energy_law_begin(frame, &law, error);
     for (int i = 0; i < 3 && status == LEY_OK && frame->cell_A != NULL; i++) {

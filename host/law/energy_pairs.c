@@ -1,4 +1,4 @@
-#include "law/energy_parts.h"
+#include "law/energy_pairs.h"
 
 #include "error.h"
 
@@ -75,6 +75,44 @@ energy_curve energy_lennard_jones(const ley_energy_options *o, int power, double
     return f;
 }
 
+/* ---- Its tail -------------------------------------------------------------------------------- */
+
+/* The plain energy less what is in its place, times r^2, over all r: inside of `from` that is a
+ * constant, beyond the cutoff all of it. */
+static double missing(const ley_energy_options *o, int power, double from_A)
+{
+    enum { STEPS = 2000 };
+    const double c_A = o->cutoff_A, width_A = (c_A - from_A) / STEPS;
+    const double inner = inverse_power(power, 0.5 * from_A).value - energy_lennard_jones(o, power, 0.5 * from_A).value;
+    double sum = inner * pow(from_A, 3) / 3 + pow(c_A, 3 - power) / (power - 3);
+    for (int k = 0; k <= STEPS && width_A > 0; k++) { /* Simpson's rule */
+        const double r_A = from_A + k * width_A, plain = inverse_power(power, r_A).value;
+        const double left = k == STEPS ? plain : plain - energy_lennard_jones(o, power, r_A).value;
+        sum += left * r_A * r_A * width_A / 3 * (k == 0 || k == STEPS ? 1 : k % 2 == 1 ? 4 : 2);
+    }
+    return sum;
+}
+
+/* Of all pairs of types, each particle's with itself, too, of which there are N (N + 1)/2 with the
+ * same weight each. */
+void energy_tail(const energy_law *law, double *of_type)
+{
+    const ley_particles_arrays *of = law->of;
+    const ley_energy_options *o = law->options;
+    const double n = (double)law->n, from_A = energy_is_switched(o->lennard_jones) ? o->switch_A : o->cutoff_A;
+    const double twelfth = missing(o, 12, from_A), sixth = missing(o, 6, from_A);
+    for (int64_t s = 0; s < of->types; s++) {
+        double sum = 0;
+        for (int64_t j = 0; j < law->n; j++) {
+            const int64_t at = s * of->types + of->type[j];
+            sum += of->lennard_jones_a[at] * twelfth - of->lennard_jones_b[at] * sixth;
+        }
+        const int64_t own = s * of->types + s;
+        sum += of->lennard_jones_a[own] * twelfth - of->lennard_jones_b[own] * sixth;
+        of_type[s] = 2 * M_PI / law->cell.measure * sum * n / (n + 1);
+    }
+}
+
 /* ---- Coulomb --------------------------------------------------------------------------------- */
 
 energy_curve energy_coulomb(const ley_energy_options *o, double r_A)
@@ -98,29 +136,19 @@ energy_curve energy_coulomb(const ley_energy_options *o, double r_A)
 
 /* ---- Pairs ----------------------------------------------------------------------------------- */
 
-/* Partners of i, in order: partner[k], first[i] <= k < first[i + 1]. */
-typedef struct partner {
-    int64_t which, pair_14; /* pair_14: its number; -1: it is excluded alone */
-} partner;
-
-struct energy_partners {
-    int64_t *first; /* [particles + 2] */
-    partner *partner;
-};
-
 static int by_place(const void *left, const void *right)
 {
-    const partner *a = left, *b = right;
+    const energy_partner *a = left, *b = right;
     return (a->which > b->which) - (a->which < b->which);
 }
 
 /* One end of each pair after the other: from whom, and the partner. */
-static int64_t each_end(const ley_particles_arrays *of, int64_t end, partner *to)
+static int64_t each_end(const ley_particles_arrays *of, int64_t end, energy_partner *to)
 {
     const int64_t pair = end / 2;
     const bool is_excluded = pair < of->exclusions;
     const int32_t *ends = is_excluded ? of->exclusion[pair] : of->pair_14[pair - of->exclusions];
-    *to = (partner){ends[1 - end % 2], is_excluded ? -1 : pair - of->exclusions};
+    *to = (energy_partner){ends[1 - end % 2], is_excluded ? -1 : pair - of->exclusions};
     return ends[end % 2];
 }
 
@@ -128,7 +156,7 @@ ley_status energy_partners_create(const ley_particles_arrays *of, energy_partner
 {
     const int64_t n = of->particles, ends = 2 * (of->exclusions + of->pairs_14);
     energy_partners *p = calloc(1, sizeof *p);
-    partner to;
+    energy_partner to;
     if (p != NULL) {
         p->first = calloc((size_t)n + 2, sizeof *p->first);
         p->partner = malloc((size_t)(ends + 1) * sizeof *p->partner);

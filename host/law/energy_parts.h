@@ -1,8 +1,8 @@
-/* What the files of the law of energies share. */
+/* What the terms of the law of energies share. */
 #ifndef LEY_LAW_ENERGY_PARTS_H
 #define LEY_LAW_ENERGY_PARTS_H
 
-#include "law/energy.h"
+#include "law/energy_frame.h"
 #include "numerics/cell.h"
 
 /* A frame, and what all its sums need. */
@@ -29,7 +29,7 @@ typedef struct energy_curve {
 /* Sums over what one particle takes part in. */
 typedef struct energy_sums {
     double energy[LEY_ENERGY_TERMS], absolute[LEY_ENERGY_TERMS], force[3];
-    double *row; /* [LEY_ENERGY_TERMS][groups]: energies with particles of each group; NULL: not wanted */
+    double *row; /* [LEY_ENERGY_TERMS][groups]: energies with each group's particles; NULL: not wanted */
 } energy_sums;
 
 /* Adds half of a pair's energy, as one with particle j, and its whole force. */
@@ -38,34 +38,5 @@ void energy_add_pair(const energy_law *law, int64_t j, ley_energy_term term, ene
 
 /* Adds an energy of particle i's own. */
 void energy_add_own(const energy_law *law, int64_t i, ley_energy_term term, double energy, energy_sums *sums);
-
-/* ---- energy_pairs.c -------------------------------------------------------------------------- */
-
-/* What is in place of r^-power, 12 or 6, of a pair at r; 0 beyond the cutoff. */
-energy_curve energy_lennard_jones(const ley_energy_options *options, int power, double r_A);
-
-/* And of 1/r, but for Ewald's sum. */
-energy_curve energy_coulomb(const ley_energy_options *options, double r_A);
-
-/* Exclusions and pairs 1-4 of each particle. */
-typedef struct energy_partners energy_partners;
-ley_status energy_partners_create(const ley_particles_arrays *of, energy_partners **made, ley_error *error);
-void energy_partners_destroy(energy_partners *partners); /* may be NULL */
-
-/* Adds Lennard-Jones and Coulomb energies of i with all others. */
-void energy_add_pairs(const energy_law *law, const energy_partners *partners, int64_t i, energy_sums *sums);
-
-/* ---- energy_born.c --------------------------------------------------------------------------- */
-
-/* Particles that the model has no radii of. Errors: LEY_ERROR_INPUT. */
-ley_status energy_born_check(const ley_particles_arrays *of, const ley_energy_options *options, ley_error *error);
-
-/* How far pairs reach; 0: everywhere, or as far as the nearest image. */
-double energy_born_reach(const ley_particles_arrays *of, const ley_energy_options *options);
-
-/* Adds the Born energy of i; weight[j] is dE/dB times the change of B with the integral of j,
- * which energy_born_weight() gives. */
-void energy_add_born(const energy_law *law, const double *radii, const double *weight, int64_t i, energy_sums *sums);
-double energy_born_weight(const energy_law *law, int64_t i, double radius_A, double slope);
 
 #endif

@@ -25,6 +25,7 @@ from ._grid import Grid
 from ._guesses import OF_MODULE as _OF_MODULE, refuse as _refuse
 from ._ions import Ions, ions
 from ._maps import Map, Points, Slice
+from ._particles import Particles
 from ._plan import Plan
 from ._progress import FrameProgress, Progress
 from ._series import Attached, Series, series
@@ -37,7 +38,7 @@ __version__: str = _ffi.string(_lib.ley_version()).decode()
 
 __all__ = ["Atoms", "Attached", "Average", "Boundary", "Cancelled", "CellWarning", "Density", "Device", "DeviceError",
            "Engine", "Error", "FileError", "FrameProgress", "InputError", "Ions", "Grid", "Map", "MapWarning",
-           "NoDeviceError", "OutOfMemoryError", "Plan", "Points", "PointsWarning", "PotentialField", "Profile",
+           "NoDeviceError", "OutOfMemoryError", "Particles", "Plan", "Points", "PointsWarning", "PotentialField", "Profile",
            "Progress", "RadiiWarning", "Series", "Slice", "Statistics", "Surface", "ToleranceWarning", "UsageError",
            "Wavefunction", "WavefunctionWarning", "WrongResult", "__version__", "average", "boundary", "devices",
            "ions", "map", "points", "series", "shells", "surface"]

@@ -13,13 +13,14 @@ from typing import Any, List, NoReturn, Optional, Tuple
 
 import numpy as np
 
-from . import Atoms, Error, InputError, RadiiWarning, UsageError, Wavefunction, __version__, devices
+from . import Atoms, Error, InputError, Particles, RadiiWarning, UsageError, Wavefunction, __version__, devices
 from . import _average_command, _series_command
 from ._atoms import charge_remark
 from ._average import write_whole
 from ._cell import Cell
 from ._frames import about, import_mdanalysis, selected
 from ._pdbqt import Model, is_pdbqt
+from ._topologies import is_topology
 from ._wavefunction_files import is_wavefunction
 
 _Names = List[Tuple[str, str, int]]
@@ -194,9 +195,32 @@ def _convert_wavefunction(arguments: argparse.Namespace) -> int:
     return 0
 
 
+def _convert_particles(arguments: argparse.Namespace) -> int:
+    """A topology as an archive of particles."""
+    given = [f"--{name}" for name in ("select", "frame") if getattr(arguments, name) is not None]
+    given += ["--any-norm"] * arguments.any_norm
+    if given or arguments.coordinates:
+        raise UsageError(f"{(given or ['COORDINATES'])[0]} is not for particles, and {arguments.output} is to be a file of them")
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("ignore")
+        warnings.simplefilter("always", RadiiWarning)
+        made = Particles.load(arguments.topology, *arguments.parameters, gb=arguments.gb, radii=arguments.radii,
+                              surface_radii=arguments.surface_radii)
+    for warning in said:
+        print(f"radii: {warning.message}")
+    made.save(arguments.output)
+    counts = ((len(made), "particle"), (len(made.lennard_jones_a), "Lennard-Jones type"), (len(made.exclusion), "exclusion"),
+              (len(made.pair_14), "1-4 pair"))
+    print(f"written: {arguments.output}, " + ", ".join(f"{n:,} {word}{'s' * (n != 1)}" for n, word in counts) +
+          f", total charge {round(made.charges.sum(), 4) + 0.0:+.4f} e")
+    return 0
+
+
 def _convert(arguments: argparse.Namespace) -> int:
     if arguments.output.lower().endswith(".npz"):
-        return _convert_wavefunction(arguments)
+        return (_convert_particles if is_topology(arguments.topology) else _convert_wavefunction)(arguments)
+    if arguments.parameters:
+        raise UsageError(f"--parameters is for particles, .npz, and {arguments.output} is a file of atoms")
     if arguments.any_norm:
         raise UsageError(f"--any-norm is for wavefunctions, .npz, and {arguments.output} is a file of atoms")
     if is_wavefunction(arguments.topology):
@@ -239,21 +263,30 @@ def main(words: Optional[List[str]] = None) -> int:
     parser = _Parser(prog="python -m leyden", description=__doc__)
     parser.add_argument("--version", action="version", version=f"leyden {__version__}")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
-    convert = commands.add_parser("convert", help="a topology and coordinates as a file of atoms; a wavefunction as .npz",
+    convert = commands.add_parser("convert", help="a topology and coordinates as a file of atoms; a topology or a wavefunction as .npz",
                                   description="Charges and coordinates by MDAnalysis, by ParmEd of .prmtop and .parm7, "
                                               "and of .pdbqt without these; radii of the topology, else 0, which is "
                                               "then said. Wavefunctions, to .npz, by qc-iodata (Molden, FCHK, WFN, WFX, "
-                                              "...), cclib (outputs of programs) and pyscf (its checkpoints).")
+                                              "...), cclib (outputs of programs) and pyscf (its checkpoints). Particles, with "
+                                              "Lennard-Jones parameters, exclusions and Born radii, to .npz: of .prmtop, "
+                                              ".parm7, .top and .psf by ParmEd, of Systems in .xml by OpenMM.")
     convert.add_argument("topology", metavar="TOPOLOGY", help="what MDAnalysis or ParmEd read, or .pdbqt; or a wavefunction")
     convert.add_argument("coordinates", metavar="COORDINATES", nargs="?", help="coordinates or a trajectory")
-    convert.add_argument("-o", "--output", required=True, metavar="FILE", help="to write: .pqr, .pqr.gz or .atoms; .npz of a "
-                                                                                       "wavefunction")
+    convert.add_argument("-o", "--output", required=True, metavar="FILE", help="to write: .pqr, .pqr.gz or .atoms; .npz of "
+                                                                                       "particles or of a wavefunction")
     convert.add_argument("--select", metavar="WORDS", help="a selection in MDAnalysis's language")
     convert.add_argument("--frame", type=int, metavar="N", help="of a trajectory; the first one is 0")
     convert.add_argument("--radii", metavar="RADII", default="auto",
                          help="auto: the topology's, if it has some, else 0; element: van der Waals radii; NAME=R,... by "
                               "names, types or elements, looked up in this order; a FILE of lines NAME R, or of a number "
                               "for each atom; a number, 0 say, for all (default: auto)")
+    convert.add_argument("--parameters", metavar="FILE", nargs="+", default=[],
+                         help="of particles of a .psf: its .rtf, .prm and .str; of an .xml: a .pdb or .cif with names and bonds")
+    convert.add_argument("--gb", metavar="MODEL", default="obc2", help="of particles: the model of generalised Born for which "
+                         "radii and screens are, hct, obc1, obc2, gbn or gbn2 (default: obc2); --radii is auto, bondi, amber6, "
+                         "mbondi, mbondi2 or mbondi3 then")
+    convert.add_argument("--surface-radii", metavar="KIND", default="lcpo", help="of particles: lcpo, with LCPO's constants, or "
+                                                                                 "bondi (default: lcpo)")
     convert.add_argument("--any-norm", action="store_true", help="take a wavefunction whose orbitals are not of norm 1, too")
     convert.set_defaults(run=_convert)
     _average_command.add_to(commands)

@@ -100,6 +100,22 @@ OF_AVERAGE = {
     **dict.fromkeys(("n_frames", "nframes", "count"), "average.frames"),
     **dict.fromkeys(("dimensions", "box"), "average.cell"),
 }
+OF_PARTICLES = {
+    **dict.fromkeys(("n_atoms", "natoms", "count", "size", "getNumParticles"), "len(particles)"),
+    **dict.fromkeys(("q", "partial_charges", "charge"), "particles.charges"),
+    **dict.fromkeys(("sigma", "epsilon", "rmin", "lj", "acoef", "bcoef", "LJ"),
+                    "particles.lennard_jones_a and .lennard_jones_b, tables of particles.type"),
+    **dict.fromkeys(("radii", "gb_radii", "intrinsic_radii"), "particles.born_radii"),
+    **dict.fromkeys(("screens", "screen", "scale"), "particles.born_screens"),
+    **dict.fromkeys(("exclusions", "excluded", "exceptions"), "particles.exclusion and .pair_14"),
+    **dict.fromkeys(("pairs_14", "pairs", "adjusts", "one_four"), "particles.pair_14"),
+    **dict.fromkeys(("residues", "resids", "resnums"), "particles.residue, and particles.residue_numbers of residues"),
+    **dict.fromkeys(("resnames", "residue_name"), "particles.residue_names[particles.residue]"),
+    **dict.fromkeys(("positions", "coordinates", "xyz", "box", "cell"), "a trajectory: particles have none"),
+    **dict.fromkeys(("select", "select_atoms", "atoms"), "particles.subset(mask or numbers)"),
+    **dict.fromkeys(("read", "open", "from_file", "from_amber", "from_prmtop"), 'leyden.Particles("complex.prmtop")'),
+    **dict.fromkeys(("write", "to_npz", "export"), 'particles.save("complex.npz")'),
+}
 OF_WAVEFUNCTION = {
     **dict.fromkeys(("mo", "molecular_orbital", "psi", "evaluate", "eval", "value", "isosurface"),
                     'wavefunction.orbital("homo")'),

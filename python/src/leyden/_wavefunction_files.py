@@ -74,7 +74,7 @@ def _assembled(shells: Sequence[_Shell], orbitals: Any) -> Arrays:
             "orbitals": orbitals[:, order] * factors}
 
 
-def _needed(module: str, package: str, what: str) -> Any:
+def needed(module: str, package: str, what: str) -> Any:
     """A module. ImportError, with what to type, where it is not installed."""
     try:
         with warnings.catch_warnings():
@@ -169,7 +169,7 @@ def of_pyscf(source: Any, mo_coeff: Any = None, mo_occ: Any = None, mo_energy: A
 
 
 def _of_checkpoint(path: str) -> Arrays:
-    chkfile = _needed("pyscf.lib.chkfile", "pyscf", "its checkpoints")
+    chkfile = needed("pyscf.lib.chkfile", "pyscf", "its checkpoints")
     with _about(path, "pyscf"):
         mol, found = chkfile.load_mol(path), chkfile.load(path, "scf")
         return of_pyscf(mol, found["mo_coeff"], found["mo_occ"], found.get("mo_energy"))
@@ -196,7 +196,7 @@ def _with_spins(mo: Any) -> Any:
     if mo.kind != "restricted" or mo.occs_aminusb is None or \
             np.allclose(mo.occs_aminusb, np.minimum(mo.occs, 2 - mo.occs), atol=1e-6):
         return mo
-    return _needed("iodata.orbitals", "qc-iodata", "this").convert_to_unrestricted(mo)
+    return needed("iodata.orbitals", "qc-iodata", "this").convert_to_unrestricted(mo)
 
 
 def of_iodata(data: Any) -> Arrays:
@@ -447,7 +447,7 @@ def of_cclib(data: Any) -> Arrays:
 
 
 def _of_output(path: str) -> Arrays:
-    cclib = _needed("cclib.io", "cclib", "outputs of programs")
+    cclib = needed("cclib.io", "cclib", "outputs of programs")
     logger = logging.getLogger("cclib")  # which speaks on standard error
     level = logger.level
     with _about(path, "cclib"):
@@ -502,7 +502,7 @@ def read(path: str, overlaps_of: Callable[[Arrays], np.ndarray]) -> Tuple[Arrays
     fmt = _format_of(name, content)
     if fmt is None:
         return _of_output(path), ""
-    iodata = _needed("iodata", "qc-iodata", "Molden, FCHK, WFN, WFX and other files of wavefunctions")
+    iodata = needed("iodata", "qc-iodata", "Molden, FCHK, WFN, WFX and other files of wavefunctions")
     with tempfile.TemporaryDirectory() as folder:
         opened = os.path.join(folder, os.path.basename(name))
         with _about(path, "qc-iodata", opened):
