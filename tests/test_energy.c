@@ -4,7 +4,10 @@
 #include "support.h"
 
 #include "energy/marks.h"
+#include "energy/pairs.h"
+#include "energy/pairs_14.h"
 #include "energy/problem.h"
+#include "engine/engine.h"
 #include "law/energy.h"
 
 static ley_engine *engine;
@@ -355,9 +358,82 @@ static void marks_are_the_exclusions(void **state)
     ley_particles_destroy(particles);
 }
 
+/* ---- Faults in kernels ----------------------------------------------------------------------- */
+
+typedef struct look {
+    const kernel_kind *kind;
+    const char *name; /* of the specification */
+    int right, seen;
+} look;
+
+static void build(void *context, const char *name, const void *spec)
+{
+    look *k = context;
+    ley_error error = {0};
+    dev_kernel kernel;
+    if (strcmp(name, k->name) != 0)
+        return;
+    const ley_status status = kernel_create_anew(engine->workers[0].device, k->kind, spec, true, NULL, &kernel, &error);
+    if (status == LEY_OK)
+        kernel_destroy(&kernel);
+    else if (status != LEY_ERROR_WRONG_RESULT)
+        fail_msg("%s: %s", name, error.message);
+    k->right += status == LEY_OK;
+    k->seen += status == LEY_ERROR_WRONG_RESULT;
+    ley_error_clear(&error);
+}
+
+/* Self-tests find what is planted in a specification; those of names with "group" are for GPUs, and
+ * run on any device, those without are vectors' on CPUs. */
+static void self_tests_find_faults(void **state)
+{
+    (void)state;
+    static const struct {
+        const kernel_kind *kind;
+        const char *name, *from, *to;
+        bool of_vectors;
+    } faults[] = {
+        {&pair_energies_kind, "pair_energies-plain", "gm_mask[next++]", "(gm_mask[next++] & ~8)", true},
+        {&pair_energies_kind, "pair_energies-plain", "b[lane] = mask >> lane & 1", "b[lane] = mask >> lane & 3", true},
+        {&pair_energies_kind, "pair_energies-plain", "int j = from; j < to;", "int j = from; j < to - 1;", true},
+        {&pair_energies_kind, "pair_energies-plain", "gm_type[j] * 2", "gm_type[j] * 1", true},
+        {&pair_energies_kind, "pair_energies-plain", "keep(&p->coulomb, s.coulomb);", ""},
+        {&pair_energies_kind, "pair_energies-plain", "gm_position + frame * padded", "gm_position"},
+        {&pair_energies_kind, "pair_energies-forces", "s->fy += t.slope * y;", "s->fy += t.slope * x;"},
+        {&pair_energies_kind, "pair_energies-columns", "p.column_lj = p.column_coulomb = (real)0;", "", true},
+        {&pair_energies_kind, "pair_energies-columns", "min(to, gm_column[column + 1])", "to", true},
+        {&pair_energies_kind, "pair_energies-field", "ley_image_cell(gm_cell, frame)", "ley_image_cell(gm_cell, 0)"},
+        {&pair_energies_kind, "pair_energies-field", "r2 < numbers.s0 ? t.coulomb", "r2 > 0 ? t.coulomb"},
+        {&pair_energies_kind, "pair_energies-images", "ley_bring_nearest(cell, x, y, z)", "ley_bring_near(cell, x, y, z)"},
+        {&pairs_14_kind, "pairs_14-periodic", "ley_bring_near(cell, &x, &y, &z);", ""},
+        {&pair_energies_kind, "pair_energies-plain-group", "base < n; base += BLOCK", "base < n - BLOCK; base += BLOCK"},
+        {&pair_energies_kind, "pair_energies-plain-group", "(size_t)next * BLOCK", "(size_t)0 * BLOCK"},
+        {&pair_energies_kind, "pair_energies-plain-group", "% LEY_ENERGY_SUB_TILE == 0", "% LEY_ENERGY_SUB_TILE == 1"},
+        {&pair_energies_kind, "pair_energies-plain-group", "marks[u] >> (base", "marks[0] >> (base"},
+        {&pair_energies_kind, "pair_energies-plain-group", "gm_table[2 * i + 1];", "gm_table[2 * i];"},
+        {&pair_energies_kind, "pair_energies-columns-group", "min(to, gm_column[column + 1] - base)", "to"},
+        {&pairs_14_kind, "pairs_14-open", "frame * padded + gm_partner[k]", "gm_partner[k]"},
+        {&pairs_14_kind, "pairs_14-open", "k < gm_first[own + 1]", "k < gm_first[own + 1] - 1"},
+        {&pairs_14_kind, "pairs_14-open-forces", "force_z += slope * z;", "force_z += slope * y;"},
+        {&group_sums_kind, "group_sums", "i < gm_column[g + 1]", "i + 1 < gm_column[g + 1]"},
+        {&group_sums_kind, "group_sums", "(which * columns + h) * padded", "(which * columns + g) * padded"},
+    };
+    for (size_t i = 0; i < sizeof faults / sizeof *faults; i++) {
+        look k = {.kind = faults[i].kind, .name = faults[i].name};
+        const bool has_vectors = engine->workers[0].info->device_class == DEV_CPU;
+        if (faults[i].of_vectors && !has_vectors)
+            continue;
+        support_plant_fault(k.kind->name, faults[i].from, faults[i].to);
+        kernel_specs(k.kind, engine->workers[0].info, KERNEL_ALL, build, &k);
+        if (k.seen == 0 || k.right > 0)
+            fail_msg("%s: '%s' is planted: %d seen, %d not", k.name, faults[i].from, k.seen, k.right);
+    }
+    unsetenv("LEYDEN_KERNEL_DIR");
+}
+
 int main(void)
 {
     return RUN_GROUP(SUPPORT_GROUP(.name = "energies", .opened = &engine),
                      energies_are_those_of_the_law, cutoffs_are_those_of_the_law, frames_have_the_same_bytes,
-                     frames_are_named, overlaps_are_finite_or_named, all_counts_are_right, marks_are_the_exclusions);
+                     frames_are_named, overlaps_are_finite_or_named, all_counts_are_right, marks_are_the_exclusions, self_tests_find_faults);
 }
