@@ -6,7 +6,7 @@
 #include "energy/reciprocal.h"
 #include "energy/trial.h"
 #include "error.h"
-#include "law/energy_parts.h"
+#include "law/energy_pairs.h"
 #include "verify/self_test.h"
 
 #include <math.h>
@@ -169,6 +169,7 @@ static void launch_gather(const listed *l, const energy_part *part, energy_batch
 static void launch(energy_part *part, void *own, energy_batch *b)
 {
     const listed *l = own;
+    b->lists = b->frames;
     make_rows(l, part, b);
     pair_lists_launch(&l->lists, &b->sequence, b->position, b->frames, l->row);
     sequence_read(&b->sequence, l->lists.beyond.buffer, 0, l->room[b - part->batch], 2 * sizeof(int32_t));
