@@ -337,7 +337,7 @@ oclgrind: all $(addprefix $(BUILD)/tests/,test_lattice test_transfer test_epilog
 	@BUILD=$(BUILD) bash tests/oclgrind.sh
 
 offline_tools := $(addprefix $(BUILD)/tests/,offline_nvrtc offline_specs)
-small_programs := $(offline_tools) $(addprefix $(BUILD)/tests/,bench_energy bench_launches bench_plan make_error_table)
+small_programs := $(offline_tools) $(addprefix $(BUILD)/tests/,bench_born bench_energy bench_launches bench_plan make_error_table)
 
 $(BUILD)/tests/bench_energy: $(BUILD)/tests/some_energies.o
 $(small_programs): %: %.o $(BUILD)/libleyden.a
@@ -398,6 +398,10 @@ results: all
 ## Measures what a small launch costs, on all devices or on those that DEVICE selects.
 bench-launches: $(BUILD)/tests/bench_launches
 	$< $(or $(DEVICE),all)
+
+## Measures the passes of generalised Born on DEVICE, of PARTICLES particles.
+bench-born: $(BUILD)/tests/bench_born
+	$< $(or $(DEVICE),0) $(or $(PARTICLES),4656)
 
 ## Measures energies and forces of all pairs of particles, on DEVICE.
 bench-energy: $(BUILD)/tests/bench_energy

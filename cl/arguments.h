@@ -264,6 +264,30 @@
     NEXT(WRITE, int2, gm_square) \
     NEXT(WRITE, int, gm_beyond)
 
+#define LEY_BORN_PAIRS_ARGUMENTS(FIRST, NEXT) \
+    FIRST(READ, float4, gm_at) \
+    NEXT(READ, float4, gm_spheres) \
+    NEXT(READ, float4, gm_states) \
+    NEXT(READ, float, gm_neck) \
+    NEXT(READ, float4, gm_cell) \
+    NEXT(READ, int4, gm_ranges) \
+    NEXT(VALUE, int4, size) \
+    NEXT(VALUE, sixteen, numbers) \
+    NEXT(WRITE, float, gm_parts)
+
+#define LEY_BORN_PARTICLES_ARGUMENTS(FIRST, NEXT) \
+    FIRST(READ, float, gm_parts) \
+    NEXT(READ, int4, gm_ranges) \
+    NEXT(READ, float4, gm_factors) \
+    NEXT(VALUE, int4, size) \
+    NEXT(VALUE, atom, numbers) \
+    NEXT(WRITE, float4, gm_states) \
+    NEXT(WRITE, float, gm_energy) \
+    NEXT(WRITE, float, gm_column) \
+    NEXT(WRITE, float, gm_radius) \
+    NEXT(WRITE, float, gm_slope) \
+    NEXT(WRITE, float4, gm_force)
+
 #define LEY_LINK_ATOMS_ARGUMENTS(FIRST, NEXT) \
     FIRST(READ, double, gm_position) \
     NEXT(READ, double, gm_charge) \

@@ -22,7 +22,8 @@ LEY_FN bool find_masks(const tiles_row *r, int cluster, int *mask)
     return found;
 }
 
-/* The squares of the distances of a cluster's particles, at x, y, z, from the nearest of the row's. */
+/* The squares of the distances of a cluster's particles, at x, y, z, from the nearest of the
+ * row's. */
 LEY_FN real least_square(const tiles_row *r, __local const float *sm_own, real x, real y, real z, bool each)
 {
     real least = (real)1e30f;
@@ -68,7 +69,7 @@ LEY_FN void add_cluster(tiles_row *r, int cluster, int shift, unsigned excluded,
     }
 }
 
-LEY_FN void make_row(tiles_row *r, float reach, __local float *sm_own)
+LEY_FN void collect_row(tiles_row *r, float reach, __local float *sm_own)
 {
     const float4 middle = box_part(r, 0, r->row), size = box_part(r, 3, r->row);
     __global const float *gm_row = (__global const float *)(r->gm_sorted + r->row * LEY_CLUSTER);

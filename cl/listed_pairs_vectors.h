@@ -32,7 +32,8 @@ LEY_FN float4 load_slot(__global const float4 *gm_at, int slot)
 }
 
 /* a and b of the row's particles with a type: at 2 type, and 2 type + 1, vectors. */
-LEY_FN void look_up(const own_particles *own, int types, int type, __global const float2 *gm_table, __local float *sm_to)
+LEY_FN void look_up(const own_particles *own, int types, int type, __global const float2 *gm_table,
+                    __local float *sm_to)
 {
     for (int i = 0; i < LEY_WIDTH; i++) {
         const float2 factors = gm_table[own->type[i] * types + type];

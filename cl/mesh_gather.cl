@@ -2,7 +2,8 @@
  * field of the mesh by the window and its slopes, less what it has of the particle's own charge, of
  * excluded partners, erf(alpha r) / r, and of the background:
  *
- *     energy += C q / 2 (phi(x) - 2 alpha / sqrt(pi) q - pi Q / (alpha^2 V) - sum over excluded q' erf(alpha r) / r),
+ *     energy += C q / 2 (phi(x) - 2 alpha / sqrt(pi) q - pi Q / (alpha^2 V)
+ *                        - sum over excluded q' erf(alpha r) / r),
  *
  * and the force, -C q grad phi(x) and that of excluded pairs.
  *

@@ -445,7 +445,10 @@
     LEY_DIALECT_KEYS(KEY) \
     KEY(LEY_CLUSTER, cluster) \
     KEY(LEY_PLANAR, planar)
-#define LEY_LIST_PLACE_KEYS(KEY) LEY_LIST_BOXES_KEYS(KEY)
+#define LEY_LIST_PLACE_KEYS(KEY) \
+    LEY_DIALECT_KEYS(KEY) \
+    KEY(LEY_CLUSTER, cluster) \
+    KEY(LEY_PLANAR, planar)
 #define LEY_LIST_TILES_KEYS(KEY) \
     LEY_DIALECT_KEYS(KEY) \
     KEY(LEY_CLUSTER, cluster) \
@@ -454,7 +457,10 @@
 
 /* listed_pairs.cl. LEY_TYPES, of vectors: room for as many types; 0: for none. */
 #define LEY_LISTED_PAIRS_KEYS(KEY) \
-    LEY_LIST_TILES_KEYS(KEY) \
+    LEY_DIALECT_KEYS(KEY) \
+    KEY(LEY_CLUSTER, cluster) \
+    KEY(LEY_FULL, full) \
+    KEY(LEY_PTX, ptx) \
     KEY(LEY_LENNARD_JONES, lennard_jones) \
     KEY(LEY_COULOMB, coulomb) \
     KEY(LEY_FORCES, forces) \
@@ -559,5 +565,42 @@
     KEY(LEY_FORCES, forces)
 
 #define LEY_GROUP_SUMS_KEYS(KEY) LEY_DIALECT_KEYS(KEY)
+
+/* born_*.cl: which pass over all pairs; and what becomes of pairs that are farther than a cutoff, or
+ * of spheres. */
+#define LEY_BORN_INTEGRALS 0
+#define LEY_BORN_ENERGIES 1
+#define LEY_BORN_CHAIN 2
+#define LEY_BORN_CUT_NOT 0
+#define LEY_BORN_CUT 1
+#define LEY_BORN_TAPERED 2
+
+/* Sums of a particle in a pass. */
+#define LEY_BORN_SUMS(pass, forces) \
+    ((pass) == LEY_BORN_INTEGRALS ? 1 : (pass) == LEY_BORN_CHAIN ? 3 : (forces) ? 5 : 1)
+
+/* born_pairs.cl. A work-item has LEY_UX vectors of LEY_WIDTH particles, and goes through the others
+ * LEY_TILE at a time, each tile with sums of its own; LEY_WG of them are a work-group. LEY_SALT,
+ * LEY_NECK, LEY_PERIODIC, LEY_FORCES 1: there is salt; spheres have necks; pairs are of the nearest
+ * images; forces are wanted. */
+#define LEY_BORN_PAIRS_KEYS(KEY) \
+    LEY_DIALECT_KEYS(KEY) \
+    KEY(LEY_EXP, exp) \
+    KEY(LEY_WG, wg) \
+    KEY(LEY_UX, ux) \
+    KEY(LEY_TILE, tile) \
+    KEY(LEY_PASS, pass) \
+    KEY(LEY_CUTOFF, cutoff) \
+    KEY(LEY_NECK, neck) \
+    KEY(LEY_SALT, salt) \
+    KEY(LEY_PERIODIC, periodic) \
+    KEY(LEY_FORCES, forces)
+
+/* born_particles.cl: a work-item has one. */
+#define LEY_BORN_PARTICLES_KEYS(KEY) \
+    LEY_DIALECT_KEYS(KEY) \
+    KEY(LEY_WG, wg) \
+    KEY(LEY_PASS, pass) \
+    KEY(LEY_FORCES, forces)
 
 #endif

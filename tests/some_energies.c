@@ -58,9 +58,10 @@ ley_particles *some_particles(int64_t count, int64_t types, unsigned seed)
 {
     const size_t n = (size_t)count, square = (size_t)(types * types);
     unsigned state = seed;
-    double *number = calloc(9 * n + 2 * square, sizeof *number), *charge = number, *radius = number + n,
+    double *number = calloc(14 * n + 2 * square, sizeof *number), *charge = number, *radius = number + n,
            *screen = number + 2 * n, *factor = number + 3 * n, *qq = number + 6 * n, *a14 = number + 7 * n,
-           *b14 = number + 8 * n, *a = number + 9 * n, *b = a + square;
+           *b14 = number + 8 * n, *outer = number + 9 * n, *lcpo = number + 10 * n,
+           *a = number + 14 * n, *b = a + square;
     int32_t *type = calloc(2 * n, sizeof *type), *residue = type + n;
     lists l = {calloc(3 * n, sizeof *l.exclusion), calloc(n, sizeof *l.pair_14), 0, 0};
     ley_particles *made = NULL;
@@ -70,6 +71,11 @@ ley_particles *some_particles(int64_t count, int64_t types, unsigned seed)
             charge[i] = fraction(&state) - 0.5;
             radius[i] = 1.2 + 0.6 * fraction(&state);
             screen[i] = 0.7 + 0.2 * fraction(&state);
+            outer[i] = i % 4 == 0 ? 0 : 1.5 + 0.4 * fraction(&state);
+            lcpo[4 * i] = i % 4 == 0 ? 0 : 0.7;
+            lcpo[4 * i + 1] = i % 4 == 0 ? 0 : -0.3 + 0.1 * fraction(&state);
+            lcpo[4 * i + 2] = i % 4 == 0 ? 0 : -0.0002;
+            lcpo[4 * i + 3] = i % 4 == 0 ? 0 : 0.0001;
             factor[3 * i] = 1;
             factor[3 * i + 1] = 0.8;
             factor[3 * i + 2] = 4.85;
@@ -104,6 +110,8 @@ ley_particles *some_particles(int64_t count, int64_t types, unsigned seed)
                                              .born_radii = radius,
                                              .born_screens = screen,
                                              .born_factors = (const double(*)[3])factor,
+                                             .surface_radii = outer,
+                                             .lcpo_factors = (const double(*)[4])lcpo,
                                              .residue = residue};
         if (ley_particles_create(&arrays, &made, NULL) != LEY_OK)
             made = NULL;

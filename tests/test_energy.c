@@ -32,8 +32,7 @@ static ley_energy_results results_of(values *v, const ley_energy_options *o, int
                                 .forces = o->forces ? v->forces[frame][0] : NULL};
 }
 
-static ley_energy_options options_of(ley_lennard_jones_kind lj, ley_coulomb_kind coulomb, double cutoff_A,
-                                     const int32_t *group)
+static ley_energy_options options_of(ley_lennard_jones_kind lj, ley_coulomb_kind coulomb, double cutoff_A)
 {
     ley_energy_options o;
     ley_energy_options_default(&o);
@@ -44,8 +43,6 @@ static ley_energy_options options_of(ley_lennard_jones_kind lj, ley_coulomb_kind
     o.reaction_dielectric = 60;
     o.dielectric = 1.7;
     o.forces = o.by_particle = true;
-    o.group = group;
-    o.groups = group != NULL ? GROUPS : 0;
     o.verify_every = 2;
     return o;
 }
@@ -63,8 +60,14 @@ static void make_right(const ley_particles *particles, const ley_energy_options 
         const energy_frame frame = {&a, o, position_A + 3 * COUNT * f, cell_A != NULL ? cell_A + 9 * f : NULL};
         ley_energy_results r = results_of(right, o, f);
         assert_ok(energy_law_frame(&frame, &r, right->right_force[f], &error));
-        assert_ok(
-            energy_law_particles(&frame, NULL, NULL, COUNT, all, energy, right->absolute[f], NULL, &error));
+        double radii[COUNT], slopes[COUNT];
+        const bool has_born = o->born != LEY_BORN_NONE;
+        if (has_born) {
+            energy_law_radii(&frame, COUNT, all, radii);
+            energy_law_slopes(&frame, radii, COUNT, all, slopes);
+        }
+        assert_ok(energy_law_particles(&frame, has_born ? radii : NULL, has_born ? slopes : NULL, COUNT, all, energy,
+                                       right->absolute[f], NULL, &error));
     }
 }
 
@@ -115,12 +118,10 @@ static void set_groups(int32_t *group)
         group[i] = i % 13 == 12 ? -1 : i < 130 ? i % 3 : i < 300 ? 3 : i % 2 == 0 ? 5 : 1; /* 4 has nobody */
 }
 
-static void check_kind(ley_lennard_jones_kind lj, ley_coulomb_kind coulomb, double cutoff_A, bool is_periodic,
-                       bool has_groups)
+static void check_options(const char *what, ley_energy_options o, bool is_periodic, bool has_groups)
 {
     int32_t group[COUNT];
     double cell_A[FRAMES][9];
-    char what[128];
     ley_error error = {0};
     ley_energy *e = NULL;
     ley_energy_totals totals;
@@ -129,15 +130,14 @@ static void check_kind(ley_lennard_jones_kind lj, ley_coulomb_kind coulomb, doub
     values *found = calloc(1, sizeof *found), *right = calloc(1, sizeof *right);
     set_groups(group);
     make_cells(some_width_A(COUNT, 2.6) + 1, cell_A);
-    const ley_energy_options o = options_of(lj, coulomb, cutoff_A, has_groups ? group : NULL);
+    o.group = group;
+    o.groups = has_groups ? GROUPS : 0;
     const double *cells = is_periodic ? cell_A[0] : NULL;
     make_right(particles, &o, position_A, cells, right);
     ley_energy_results r = results_of(found, &o, 0);
     assert_ok(ley_energy_create(engine, particles, &o, &e, &error));
     assert_ok(ley_energy_run(e, FRAMES, position_A, cells, &r, &error));
     ley_energy_get_totals(e, &totals);
-    snprintf(what, sizeof what, "Lennard-Jones %d, Coulomb %d%s%s", (int)lj, (int)coulomb,
-             is_periodic ? ", periodic" : "", has_groups ? ", groups" : "");
     compare(what, found, right, &o);
     assert_int_equal(totals.frames, FRAMES);
     assert_int_equal(totals.checked_frames, 2);
@@ -149,6 +149,43 @@ static void check_kind(ley_lennard_jones_kind lj, ley_coulomb_kind coulomb, doub
     free(position_A);
     free(found);
     free(right);
+}
+
+static void check_kind(ley_lennard_jones_kind lj, ley_coulomb_kind coulomb, double cutoff_A, bool is_periodic,
+                       bool has_groups)
+{
+    char what[128];
+    snprintf(what, sizeof what, "Lennard-Jones %d, Coulomb %d%s%s", (int)lj, (int)coulomb,
+             is_periodic ? ", periodic" : "", has_groups ? ", groups" : "");
+    check_options(what, options_of(lj, coulomb, cutoff_A), is_periodic, has_groups);
+}
+
+/* Born energies beside those of pairs. */
+static void all_terms_are_those_of_the_law(void **state)
+{
+    (void)state;
+    ley_energy_options o = options_of(LEY_LENNARD_JONES_PLAIN, LEY_COULOMB_PLAIN, 0);
+    o.born = LEY_BORN_OBC2;
+    o.salt_M = 0.15;
+    o.surface = LEY_SURFACE_LCPO;
+    check_options("all terms", o, false, false);
+    check_options("all terms, groups", o, false, true);
+}
+
+/* What the host adds. */
+static void tails_and_surfaces_are_those_of_the_law(void **state)
+{
+    (void)state;
+    ley_energy_options o = options_of(LEY_LENNARD_JONES_SWITCHED, LEY_COULOMB_REACTION_FIELD, 8.1);
+    o.tail_correction = true;
+    check_options("tail", o, true, true);
+    o = options_of(LEY_LENNARD_JONES_PLAIN, LEY_COULOMB_PLAIN, 0);
+    o.surface = LEY_SURFACE_LCPO;
+    o.offset = 3;
+    check_options("surface", o, false, true);
+    o.lennard_jones = LEY_LENNARD_JONES_NONE;
+    o.coulomb = LEY_COULOMB_NONE;
+    check_options("surface alone", o, false, true);
 }
 
 static void energies_are_those_of_the_law(void **state)
@@ -184,7 +221,7 @@ static void frames_have_the_same_bytes(void **state)
     float *position_A = some_positions(COUNT, MANY, 2.5, 6);
     double *once = calloc(MANY, LEY_ENERGY_TERMS * sizeof *once), *again = calloc(MANY, LEY_ENERGY_TERMS * sizeof *again);
     float *force = calloc((size_t)MANY * COUNT * 3, sizeof *force), *other = calloc((size_t)MANY * COUNT * 3, sizeof *other);
-    ley_energy_options o = options_of(LEY_LENNARD_JONES_PLAIN, LEY_COULOMB_PLAIN, 0, NULL);
+    ley_energy_options o = options_of(LEY_LENNARD_JONES_PLAIN, LEY_COULOMB_PLAIN, 0);
     ley_energy_results r = {.size = sizeof r, .terms = once, .forces = force};
     assert_ok(ley_energy_create(engine, particles, &o, &e, &error));
     assert_ok(ley_energy_run(e, MANY, position_A, NULL, &r, &error));
@@ -215,7 +252,7 @@ static void frames_are_named(void **state)
     double terms[2][LEY_ENERGY_TERMS];
     ley_particles *particles = some_particles(COUNT, TYPES, 4);
     float *position_A = some_positions(COUNT, 2, 2.5, 6);
-    ley_energy_options o = options_of(LEY_LENNARD_JONES_PLAIN, LEY_COULOMB_PLAIN, 7.5, NULL);
+    ley_energy_options o = options_of(LEY_LENNARD_JONES_PLAIN, LEY_COULOMB_PLAIN, 7.5);
     ley_energy_results r = {.size = sizeof r, .terms = terms[0]};
     o.forces = false;
     assert_ok(ley_energy_create(engine, particles, &o, &e, &error));
@@ -256,7 +293,7 @@ static void overlaps_are_finite_or_named(void **state)
     values *found = calloc(1, sizeof *found), *right = calloc(1, sizeof *right);
     ley_particles *particles = some_particles(COUNT, TYPES, 4);
     float *position_A = some_positions(COUNT, FRAMES, 2.5, 6);
-    const ley_energy_options o = options_of(LEY_LENNARD_JONES_PLAIN, LEY_COULOMB_PLAIN, 0, NULL);
+    const ley_energy_options o = options_of(LEY_LENNARD_JONES_PLAIN, LEY_COULOMB_PLAIN, 0);
     assert_ok(ley_energy_create(engine, particles, &o, &e, &error));
     for (size_t k = 0; k < sizeof apart_A / sizeof *apart_A; k++) {
         float *at = position_A + 3 * (COUNT + 200), *from = position_A + 3 * (COUNT + 31);
@@ -434,6 +471,8 @@ static void self_tests_find_faults(void **state)
 int main(void)
 {
     return RUN_GROUP(SUPPORT_GROUP(.name = "energies", .opened = &engine),
-                     energies_are_those_of_the_law, cutoffs_are_those_of_the_law, frames_have_the_same_bytes,
+                     energies_are_those_of_the_law, all_terms_are_those_of_the_law,
+                     tails_and_surfaces_are_those_of_the_law,
+                     cutoffs_are_those_of_the_law, frames_have_the_same_bytes,
                      frames_are_named, overlaps_are_finite_or_named, all_counts_are_right, marks_are_the_exclusions, self_tests_find_faults);
 }

@@ -65,8 +65,8 @@ static void compare(const char *what, const ley_particles *particles, const ley_
                 scale[t] += absolute[i][t] / COUNT;
         for (int i = 0; i < COUNT; i++) {
             for (int t = 0; t < LEY_ENERGY_TERMS; t++)
-                off = fmax(off, fabs(found->by_particle[f][t][i] - energy[i][t]) /
-                                    (absolute[i][t] + 0.1 * scale[t] + 1e-6));
+                off = fmax(off,
+                           fabs(found->by_particle[f][t][i] - energy[i][t]) / (absolute[i][t] + 0.1 * scale[t] + 1e-6));
             for (int d = 0; d < 3; d++) {
                 square += force[i][d] * force[i][d];
                 most = fmax(most, fabs((double)found->forces[f][i][d] - force[i][d]));
@@ -103,8 +103,8 @@ static void all_kinds_are_those_of_the_law(void **state)
 {
     (void)state;
     float *position_A = some_positions(COUNT, FRAMES, 2.6, 5);
-    const double w = some_width_A(COUNT, 2.6) + 1, box[2][9] = {{w, 0, 0, 0, w, 0, 0, 0, w},
-                                                                {w + 1, 0, 0, 3, w, 0, -4, 5, w + 0.4}};
+    const double w = some_width_A(COUNT, 2.6) + 1,
+                 box[2][9] = {{w, 0, 0, 0, w, 0, 0, 0, w}, {w + 1, 0, 0, 3, w, 0, -4, 5, w + 0.4}};
     for (int lj = 0; lj < (int)LEY_LENNARD_JONES_KINDS; lj++) {
         const ley_coulomb_kind coulomb =
             lj < (int)LEY_COULOMB_EWALD ? (ley_coulomb_kind)(LEY_COULOMB_EWALD - 1 - lj) : LEY_COULOMB_SHIFTED;
@@ -212,7 +212,7 @@ typedef struct fault {
 } fault;
 
 static const fault faults[] = {
-    {"list_bins", "y ^= x;", "y ^= z;"},                                     /* another curve */
+    {"list_bins", "y ^= x;", "y ^= z;"},                                         /* another curve */
     {"list_bins", "LEY_ATOMIC_EXCHANGE(&gm_head[first_bin + bin], i + 1)", "0"}, /* lists of one */
     {"list_first", "before += gm_count[frame + i];", "before += gm_count[i];"},
     {"list_place", "other - 1 < i ? 1 : 0", "other - 1 <= i ? 1 : 0"},

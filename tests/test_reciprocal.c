@@ -90,9 +90,9 @@ static void compare(const water *w, const ley_energy_options *o, const double (*
         }
     ley_energy_totals totals;
     ley_energy_get_totals(e, &totals);
-    print_message("%s %lld x %lld x %lld, %g/A, %d failed, verified %.1e, %.1e\n", totals.device, (long long)totals.mesh[0],
-                  (long long)totals.mesh[1], (long long)totals.mesh[2], totals.splitting_per_A, totals.failed,
-                  totals.energy_error, totals.force_error);
+    print_message("%s %lld x %lld x %lld, %g/A, %d failed, verified %.1e, %.1e\n", totals.device,
+                  (long long)totals.mesh[0], (long long)totals.mesh[1], (long long)totals.mesh[2],
+                  totals.splitting_per_A, totals.failed, totals.energy_error, totals.force_error);
     errors[0] = sqrt(off / square);
     const ley_particles_arrays a = ley_particles_get(w->particles);
     for (int i = 0; i < COUNT; i++)
@@ -125,8 +125,8 @@ static void check(const char *what, double skew, double excess_e, double cutoff_
         double errors[2], push;
         o.ewald_tolerance = pow(10, -digits);
         compare(w, &o, (const double(*)[3])right, energy, errors, &push);
-        print_message("%s, to %g: forces off by %.1e, the energy by %.1e; all together %.1e\n", what,
-                      o.ewald_tolerance, errors[0], errors[1], push);
+        print_message("%s, to %g: forces off by %.1e, the energy by %.1e; all together %.1e\n", what, o.ewald_tolerance,
+                      errors[0], errors[1], push);
         assert_true(errors[0] < 1.2 * o.ewald_tolerance);
         assert_true(errors[0] > 0.02 * o.ewald_tolerance); /* no more than is asked for */
         assert_true(errors[1] < o.ewald_tolerance);

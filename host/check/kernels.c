@@ -5,6 +5,7 @@
 #include "check/internal.h"
 
 #include "calibrate.h"
+#include "energy/born_kernel.h"
 #include "engine/specifications.h"
 #include "error.h"
 #include "long_range/fourier/device_long_wavelengths.h"
@@ -324,6 +325,8 @@ static const struct {
     {&separable_kind, try_separable},
     {&gaussians_kind, try_gaussians},
     {&hermite_kind, try_hermite},
+    {&born_pairs_kind, try_alone},
+    {&born_particles_kind, try_alone},
     {&reference_kind, try_reference},
 };
 

@@ -111,5 +111,7 @@ const check_row check_table[] = {
     KERNEL("separable", 0, "orbitals and densities on grids along the axes"),
     KERNEL("gaussians", 0, "orbitals and densities at points and on oblique grids"),
     KERNEL("hermite", 0, "potentials of molecules from their wavefunctions"),
+    KERNEL("born_pairs", 0, "generalised Born: sums over all pairs"),
+    KERNEL("born_particles", 0, "generalised Born: radii, energies and slopes"),
 };
 const size_t check_table_count = sizeof check_table / sizeof *check_table;

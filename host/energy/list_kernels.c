@@ -245,8 +245,8 @@ static bool is_at(const list_boxes_spec *spec, const float *sorted, size_t slot,
     return is;
 }
 
-static ley_status judge_places(const list_boxes_spec *spec, const place_trial *p, const int32_t *slot, const int32_t *own,
-                               const float *sorted, const int32_t *type, ley_error *error)
+static ley_status judge_places(const list_boxes_spec *spec, const place_trial *p, const int32_t *slot,
+                               const int32_t *own, const float *sorted, const int32_t *type, ley_error *error)
 {
     for (int i = 0; i < FRAMES * MOST_SLOTS; i++) {
         const int f = i / MOST_SLOTS, at = i % MOST_SLOTS, right = at < PARTICLES ? p->right[f][at] : -1;
@@ -285,7 +285,8 @@ static ley_status test_place(const dev_kernel *built, void *context, ley_error *
     const void *sorted_back = get(t, sorted, 4 * slots), *type_back = get(t, sorted_type, slots);
     ley_status status = finish(t, error);
     if (status == LEY_OK)
-        status = judge_places((const list_boxes_spec *)built->spec, p, slot_back, own_back, sorted_back, type_back, error);
+        status =
+            judge_places((const list_boxes_spec *)built->spec, p, slot_back, own_back, sorted_back, type_back, error);
     free(p);
     return trial_end(t, status);
 }
@@ -374,8 +375,9 @@ static ley_status judge_boxes(const tiles_trial *s, const float *box, ley_error 
         const int f = i / (6 * pitch), part = i / pitch % 6, c = i % pitch;
         const float right = s->box[f][part][c], middle = s->box[f][0][c];
         if (isnan(middle) ? part == 0 && !isnan(box[i]) : !(fabsf(box[i] - right) <= 1e-5F))
-            return ley_fail(error, LEY_ERROR_WRONG_RESULT, "number %d of the box of cluster %d of frame %d is %g, not %g",
-                            part, c, f, (double)box[i], (double)right);
+            return ley_fail(error, LEY_ERROR_WRONG_RESULT,
+                            "number %d of the box of cluster %d of frame %d is %g, not %g", part, c, f, (double)box[i],
+                            (double)right);
     }
     return LEY_OK;
 }
@@ -460,7 +462,8 @@ static int times_in_row(const tiles_trial *s, const list_tiles_spec *spec, const
     int times = 0;
     for (int k = 0; k < found->rows[row][0]; k++) {
         const size_t at = row * (size_t)found->room[0] + (size_t)k;
-        const int name = found->tile[at], in_row = spec->width > 1 ? j % c : i % c, bit = spec->width > 1 ? i % c : j % c;
+        const int name = found->tile[at], in_row = spec->width > 1 ? j % c : i % c,
+                  bit = spec->width > 1 ? i % c : j % c;
         if ((name & ((1 << LEY_LIST_SHIFT) - 1)) != j / c ||
             ((uint32_t)found->mask[at * (size_t)c + (size_t)in_row] >> bit & 1) == 0)
             continue;

@@ -23,8 +23,8 @@
 static int root_for(const dev_info *info, int width)
 {
     return width == 16 && (info->quirks & DEV_QUIRK_AVX512) != 0 ? LEY_ROOT_AVX512
-           : width > 1                                             ? LEY_ROOT_RECIPROCAL
-                                                                   : LEY_ROOT_STANDARD;
+           : width > 1                                           ? LEY_ROOT_RECIPROCAL
+                                                                 : LEY_ROOT_STANDARD;
 }
 
 listed_pairs_spec listed_spec_for(const dev_info *info, const list_tiles_spec *tiles, const ley_energy_options *options,
@@ -39,7 +39,9 @@ listed_pairs_spec listed_spec_for(const dev_info *info, const list_tiles_spec *t
                                .lennard_jones = (int)options->lennard_jones,
                                .coulomb = (int)options->coulomb,
                                .forces = options->forces,
-                               .types = tiles->width == 1 || types > 128 ? 0 : types > 32 ? 128 : 32};
+                               .types = tiles->width == 1 || types > 128 ? 0
+                                        : types > 32                     ? 128
+                                                                         : 32};
 }
 
 /* ---- Memory ---------------------------------------------------------------------------------- */
@@ -50,10 +52,10 @@ typedef struct listed {
     pair_lists lists;
     dev_kernel pairs, gather;
     pair_numbers numbers;
-    int parts;                /* work-groups of a row */
-    buffer_of_int2 sums;      /* of 64 bits; where rows are full: no more than one */
-    buffer_of_float floats;   /* elsewhere: no more than one */
-    buffer_of_int beyond;     /* [frames] */
+    int parts;              /* work-groups of a row */
+    buffer_of_int2 sums;    /* of 64 bits; where rows are full: no more than one */
+    buffer_of_float floats; /* elsewhere: no more than one */
+    buffer_of_int beyond;   /* [frames] */
     float (*row)[LEY_LIST_ROWS][4];
     dev_staging *room[ENERGY_BATCHES]; /* what lists of a batch had no room for */
     double pair_s;                     /* that a pair of particles is predicted to take, and its place in lists */
@@ -66,8 +68,8 @@ static ley_status make_sums(listed *l, energy_part *part, ley_error *error)
     arena *memory = &part->arena;
     ley_status status = arena_buffer(memory, is_full ? 8 : 8 * slots, DEV_READ_WRITE, &l->sums.buffer, error);
     if (status == LEY_OK)
-        status = arena_buffer(memory, is_full ? 4 * slots * (size_t)l->parts : 4, DEV_READ_WRITE, &l->floats.buffer,
-                              error);
+        status =
+            arena_buffer(memory, is_full ? 4 * slots * (size_t)l->parts : 4, DEV_READ_WRITE, &l->floats.buffer, error);
     if (status == LEY_OK)
         status = arena_buffer(memory, (size_t)part->frames * sizeof(int32_t), DEV_READ_WRITE, &l->beyond.buffer, error);
     for (int i = 0; i < ENERGY_BATCHES && status == LEY_OK; i++)
@@ -77,8 +79,7 @@ static ley_status make_sums(listed *l, energy_part *part, ley_error *error)
 
 static listed_gather_spec gather_spec(const list_tiles_spec *tiles)
 {
-    return (listed_gather_spec){
-        .sum = LEY_SPEC_SUM_FLOAT, .width = 1, .root = LEY_ROOT_STANDARD, .full = tiles->full};
+    return (listed_gather_spec){.sum = LEY_SPEC_SUM_FLOAT, .width = 1, .root = LEY_ROOT_STANDARD, .full = tiles->full};
 }
 
 /* As many work-groups as keep a card busy; a processor's have whole rows. */
@@ -364,8 +365,9 @@ static ley_status judge(const energy_trial *t, ley_error *error)
                              wrong = fabs((double)*from - right[k]);
                 self_test_note(wrong / scale, tolerance, scale, (double)*from, right[k]);
                 if (!(wrong <= tolerance * scale))
-                    return ley_fail(error, LEY_ERROR_WRONG_RESULT, "number %d of place %zu in frame %d is %.9g, not %.9g",
-                                    k, i, f, (double)*from, right[k]);
+                    return ley_fail(error, LEY_ERROR_WRONG_RESULT,
+                                    "number %d of place %zu in frame %d is %.9g, not %.9g", k, i, f, (double)*from,
+                                    right[k]);
             }
         }
     return LEY_OK;
@@ -460,14 +462,16 @@ static ley_status judge_gather(const gather_trial *g, bool is_full, const float 
                                ley_error *error)
 {
     for (int i = 0; i < GATHER_FRAMES * GATHER_PADDED * LEY_LIST_SUMS; i++) {
-        const int f = i / (GATHER_PADDED * LEY_LIST_SUMS), k = i / GATHER_PADDED % LEY_LIST_SUMS, at = i % GATHER_PADDED;
+        const int f = i / (GATHER_PADDED * LEY_LIST_SUMS), k = i / GATHER_PADDED % LEY_LIST_SUMS,
+                  at = i % GATHER_PADDED;
         const double sum = at < GATHER_PARTICLES ? ldexp((double)g->sums[f][k][g->slot[f][at]], -40) : 0;
         double right = k < 2 && !is_full ? sum / 2 : sum;
         if (k >= 2)
             right += (double)g->force[f][at][k - 2];
         else if (f == 1 && at < GATHER_PARTICLES)
             right = INFINITY;
-        const float found = k < 2 ? energy[(f * 4 + 1 + 2 * k) * GATHER_PADDED + at] : force[f * GATHER_PADDED + at][k - 2];
+        const float found =
+            k < 2 ? energy[(f * 4 + 1 + 2 * k) * GATHER_PADDED + at] : force[f * GATHER_PADDED + at][k - 2];
         if ((double)found != right)
             return ley_fail(error, LEY_ERROR_WRONG_RESULT, "number %d of place %d in frame %d is %g, not %g", k, at, f,
                             (double)found, right);
@@ -499,9 +503,9 @@ static ley_status run_gather(const dev_kernel *built, const gather_trial *g, are
     lists_launch(w, built, GATHER_PADDED, GATHER_FRAMES,
                  KERNEL_ARGUMENTS(listed_gather, .particles = GATHER_PARTICLES, .padded = GATHER_PADDED,
                                   .gm_slot = {slot}, .slots = GATHER_SLOTS, .parts = GATHER_PARTS, .gm_sums = {sums},
-                                  .gm_floats = {floats}, .gm_beyond = {beyond},
-                                  .per_quantum = {0x1p-41, 0x1p-40, 0, 0}, .has_forces = 1, .terms = {4, 1, 3, 0},
-                                  .gm_energy = {energy.buffer}, .gm_force = {force.buffer}));
+                                  .gm_floats = {floats}, .gm_beyond = {beyond}, .per_quantum = {0x1p-41, 0x1p-40, 0, 0},
+                                  .has_forces = 1, .terms = {4, 1, 3, 0}, .gm_energy = {energy.buffer},
+                                  .gm_force = {force.buffer}));
     sequence_read(w, energy.buffer, 0, energy.staging, energies);
     sequence_read(w, force.buffer, 0, force.staging, sizeof g->force);
     status = sequence_finish(w, error);
@@ -572,7 +576,8 @@ static void pairs_specs(const dev_info *info, kernel_depth depth, kernel_visit *
         for (int kind = 0; kind < (int)LEY_LENNARD_JONES_KINDS; kind++) {
             char name[KERNEL_NAME];
             o.lennard_jones = (ley_lennard_jones_kind)kind;
-            o.coulomb = kind < (int)LEY_COULOMB_KINDS ? (ley_coulomb_kind)(LEY_COULOMB_KINDS - 1 - kind) : LEY_COULOMB_PLAIN;
+            o.coulomb =
+                kind < (int)LEY_COULOMB_KINDS ? (ley_coulomb_kind)(LEY_COULOMB_KINDS - 1 - kind) : LEY_COULOMB_PLAIN;
             o.forces = kind % 2 != 0;
             const listed_pairs_spec spec = listed_spec_for(info, &tiles, &o, 20);
             snprintf(name, sizeof name, "listed_pairs-%d-%d-%d", way, spec.lennard_jones, spec.coulomb);

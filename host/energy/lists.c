@@ -53,10 +53,9 @@ lists_shape lists_shape_of(const list_tiles_spec *spec, size_t particles, size_t
                      .clusters = (count + cluster - 1) / cluster,
                      .bits = 1,
                      .reach_A = reach_A};
-    const double side = cbrt(cluster / density), near = density *
-                                                        (side * side * side + 6 * side * side * reach_A +
-                                                         3 * M_PI * side * reach_A * reach_A +
-                                                         4 * M_PI / 3 * reach_A * reach_A * reach_A);
+    const double side = cbrt(cluster / density),
+                 near = density * (side * side * side + 6 * side * side * reach_A +
+                                   3 * M_PI * side * reach_A * reach_A + 4 * M_PI / 3 * reach_A * reach_A * reach_A);
     while (s.bits < MOST_BITS && ldexp(per_bin, 3 * s.bits) < (double)particles)
         s.bits++;
     s.bins = 1 << 3 * s.bits;
@@ -136,9 +135,8 @@ static ley_status make_rows(pair_lists *l, arena *memory, ley_error *error)
     if (status == LEY_OK)
         status = arena_buffer(memory, rows * (size_t)s->room[0] * (size_t)l->spec.cluster, DEV_READ_WRITE,
                               &l->mask.buffer, error);
-    return status == LEY_OK
-               ? arena_buffer(memory, rows * (size_t)s->room[1], DEV_READ_WRITE, &l->near.buffer, error)
-               : status;
+    return status == LEY_OK ? arena_buffer(memory, rows * (size_t)s->room[1], DEV_READ_WRITE, &l->near.buffer, error)
+                            : status;
 }
 
 static ley_status make_buffers(pair_lists *l, arena *memory, ley_error *error)
@@ -169,7 +167,8 @@ static ley_status make_buffers(pair_lists *l, arena *memory, ley_error *error)
 }
 
 ley_status pair_lists_create(pair_lists *made, arena *memory, const list_tiles_spec *spec, int frames,
-                             const lists_shape *shape, const int32_t *first, const int32_t *excluded, buffer_of_int type, ley_error *error)
+                             const lists_shape *shape, const int32_t *first, const int32_t *excluded,
+                             buffer_of_int type, ley_error *error)
 {
     static const int32_t none[1];
     const size_t places = (size_t)shape->padded + 1, partners = (size_t)first[shape->padded];
@@ -247,7 +246,7 @@ void pair_lists_launch(const pair_lists *l, command_sequence *w, buffer_of_float
                  KERNEL_ARGUMENTS(list_tiles, .gm_sorted = l->sorted, .gm_own = l->own, .gm_slot = l->slot,
                                   .padded = s->padded, .clusters = s->clusters, .gm_box = l->box, .pitch = s->pitch,
                                   .gm_frames = l->rows, .gm_first = l->excluded_first, .gm_excluded = l->excluded,
-                                  .reach = s->reach_A, .room = {s->room[0], s->room[1], 0, 0},
-                                  .gm_rows = l->row_counts, .gm_tiles = l->tile, .gm_masks = l->mask,
-                                  .gm_near = l->near, .gm_beyond = l->beyond));
+                                  .reach = s->reach_A, .room = {s->room[0], s->room[1], 0, 0}, .gm_rows = l->row_counts,
+                                  .gm_tiles = l->tile, .gm_masks = l->mask, .gm_near = l->near,
+                                  .gm_beyond = l->beyond));
 }

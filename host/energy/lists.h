@@ -64,7 +64,8 @@ typedef struct pair_lists {
 /* Kernels and buffers, in the arena, whose owner clears it. A zeroed one may be destroyed. `first`
  * [padded + 1] and `excluded`: as energy_problem has them. */
 ley_status pair_lists_create(pair_lists *made, arena *memory, const list_tiles_spec *spec, int frames,
-                             const lists_shape *shape, const int32_t *first, const int32_t *excluded, buffer_of_int type, ley_error *error);
+                             const lists_shape *shape, const int32_t *first, const int32_t *excluded,
+                             buffer_of_int type, ley_error *error);
 void pair_lists_destroy(pair_lists *l);
 
 /* Makes the lists of frames, whose rows are `row` [frames][LEY_LIST_ROWS]: free when this returns. */

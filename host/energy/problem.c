@@ -1,6 +1,7 @@
 #include "energy/problem.h"
 
 #include "error.h"
+#include "law/energy_pairs.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -69,6 +70,13 @@ static void list_excluded(energy_problem *p)
         qsort(p->excluded + p->first[i], (size_t)(p->first[i + 1] - p->first[i]), sizeof *p->excluded, ascending);
 }
 
+static void set_tails(energy_problem *p)
+{
+    const energy_law law = {
+        .of = &p->arrays, .options = &p->options, .n = (int64_t)p->count, .cell = {.measure = 1}};
+    energy_tail(&law, p->tail);
+}
+
 /* Copies of groups, as they are and with one more. */
 static bool copy_groups(energy_problem *p, const int32_t *group)
 {
@@ -110,8 +118,12 @@ ley_status energy_problem_make(energy_problem *p, const ley_particles *particles
         is_whole = copy_groups(p, options->group) && is_whole;
         p->column_first = zeros((size_t)p->options.groups + 1, sizeof *p->column_first, &is_whole);
     }
+    if (options->tail_correction)
+        p->tail = zeros((size_t)p->arrays.types, sizeof *p->tail, &is_whole);
     if (!is_whole)
         return ley_fail_memory(error, 64 * p->count, "energies of particles");
+    if (options->tail_correction)
+        set_tails(p);
     sort_places(p);
     set_particles(p);
     list_excluded(p);
@@ -123,6 +135,7 @@ void energy_problem_destroy(energy_problem *p)
     free((void *)(uintptr_t)p->options.group);
     free((void *)(uintptr_t)p->law_options.group);
     free(p->column_first);
+    free(p->tail);
     free(p->excluded);
     free(p->first);
     free(p->table);

@@ -25,6 +25,7 @@ typedef struct energy_problem {
     int32_t *first;        /* [padded + 1]: where the excluded partners of a place begin in */
     int32_t *excluded;     /* their places, in order: those of `exclusion` and of `pair_14` */
     double coulomb;        /* coulomb_constant / dielectric */
+    double *tail;          /* [arrays.types]: tail of a particle times the cell's volume, kcal/mol A^3; NULL: none */
     int32_t *column_first; /* [options.groups + 1]: the first place of each group; NULL: no matrix */
 } energy_problem;
 

@@ -193,9 +193,8 @@ static bool serves(const reciprocal *r, const double cell_A[9])
     double widest_A = 0;
     for (int axis = 0; axis < 3 && r->has_mesh; axis++)
         widest_A = fmax(widest_A, cell_length(cell_A + 3 * axis) / (double)r->mesh.n[axis]);
-    return r->has_mesh &&
-           reciprocal_error(r->mesh.window->points, r->alpha_per_A, widest_A) <=
-               r->mesh.expected_error * pow(much, r->mesh.window->points);
+    return r->has_mesh && reciprocal_error(r->mesh.window->points, r->alpha_per_A, widest_A) <=
+                              r->mesh.expected_error * pow(much, r->mesh.window->points);
 }
 
 /* ---- Frames ---------------------------------------------------------------------------------- */
@@ -283,14 +282,14 @@ static void launch(energy_part *part, void *own, energy_batch *b)
         sequence_step(w, ENERGY_STEP_MESH_GATHER);
         const int32_t mesh[4] = {(int32_t)r->mesh.n[0], (int32_t)r->mesh.n[1], (int32_t)r->mesh.n[2], f};
         lists_launch(w, &r->gather, p->count, 1,
-                     KERNEL_ARGUMENTS(mesh_gather, .gm_position = b->position, .particles = (int32_t)p->count,
-                                      .padded = (int32_t)p->padded, .gm_places = r->places, .gm_cells = b->cell,
-                                      .gm_window = r->window, .mesh = {mesh[0], mesh[1], mesh[2], mesh[3]},
-                                      .gm_phi = r->phi, .gm_first = r->first, .gm_excluded = r->excluded,
-                                      .factors = {p->coulomb, 2 * alpha / sqrt(M_PI),
-                                                  M_PI * r->charge_e / (alpha * alpha), alpha},
-                                      .has_forces = has_forces, .terms = {LEY_ENERGY_TERMS, LEY_ENERGY_COULOMB, 0, 0},
-                                      .gm_energy = b->energy, .gm_force = has_forces ? b->force : b->position));
+                     KERNEL_ARGUMENTS(
+                         mesh_gather, .gm_position = b->position, .particles = (int32_t)p->count,
+                         .padded = (int32_t)p->padded, .gm_places = r->places, .gm_cells = b->cell,
+                         .gm_window = r->window, .mesh = {mesh[0], mesh[1], mesh[2], mesh[3]}, .gm_phi = r->phi,
+                         .gm_first = r->first, .gm_excluded = r->excluded,
+                         .factors = {p->coulomb, 2 * alpha / sqrt(M_PI), M_PI * r->charge_e / (alpha * alpha), alpha},
+                         .has_forces = has_forces, .terms = {LEY_ENERGY_TERMS, LEY_ENERGY_COULOMB, 0, 0},
+                         .gm_energy = b->energy, .gm_force = has_forces ? b->force : b->position));
     }
     sequence_step(w, ENERGY_STEP_ANY);
 }
@@ -334,8 +333,8 @@ static ley_status make_particles(reciprocal *r, energy_part *part, ley_error *er
         status = arena_upload(&part->arena, partners > 0 ? p->excluded : none,
                               (partners > 0 ? partners : 1) * sizeof *p->excluded, &r->excluded.buffer, error);
     if (status == LEY_OK)
-        status = arena_buffer(&part->arena, 3 * frames * p->count * sizeof(float), DEV_READ_WRITE, &r->packed.buffer,
-                              error);
+        status =
+            arena_buffer(&part->arena, 3 * frames * p->count * sizeof(float), DEV_READ_WRITE, &r->packed.buffer, error);
     return status == LEY_OK
                ? arena_buffer(&part->arena, frames * sizeof *r->place, DEV_READ_WRITE, &r->places.buffer, error)
                : status;
@@ -389,7 +388,8 @@ static const double trial_cell_A[9] = {14, 0, 0, 3, 11, 0, -2, 4, 16}, trial_alp
 typedef struct trial {
     float position[TRIAL_FRAMES][TRIAL_PADDED][4], phi[14 * 10 * 18 + LEY_LANES_OF_WINDOW];
     float energy[TRIAL_FRAMES][TRIAL_TERMS][TRIAL_PADDED], force[TRIAL_FRAMES][TRIAL_PADDED][4];
-    float places[TRIAL_FRAMES][PLACE_FLOATS], cells[TRIAL_FRAMES][6][4], by_power[WINDOW_MOST_POINTS * LEY_LANES_OF_WINDOW];
+    float places[TRIAL_FRAMES][PLACE_FLOATS], cells[TRIAL_FRAMES][6][4],
+        by_power[WINDOW_MOST_POINTS * LEY_LANES_OF_WINDOW];
     int32_t first[TRIAL_PADDED + 1], excluded[2 * TRIAL_PADDED];
     frame_place place;
     double reciprocal[3][3], volume;
@@ -451,8 +451,9 @@ static void value_of(const trial *t, const window *of, const float x[4], double 
     for (int k = 0; k < of->points; k++)
         for (int j = 0; j < of->points; j++)
             for (int i = 0; i < of->points; i++) {
-                const int64_t at = ((first[2] + k) % trial_mesh[2] * trial_mesh[1] + (first[1] + j) % trial_mesh[1]) *
-                                       trial_mesh[0] + (first[0] + i) % trial_mesh[0];
+                const int64_t at =
+                    ((first[2] + k) % trial_mesh[2] * trial_mesh[1] + (first[1] + j) % trial_mesh[1]) * trial_mesh[0] +
+                    (first[0] + i) % trial_mesh[0];
                 const double phi = (double)t->phi[at], along[3] = {slope[0][i] * weight[1][j] * weight[2][k],
                                                                    weight[0][i] * slope[1][j] * weight[2][k],
                                                                    weight[0][i] * weight[1][j] * slope[2][k]};
@@ -476,8 +477,8 @@ static void right_of(const trial *t, const window *of, int frame, int i, double 
         for (int d = 0; d < 3; d++)
             way[d] = (double)x[d] - (double)y[d];
         for (int k = 0; k < 3; k++) {
-            const double whole = rint(t->reciprocal[k][0] * way[0] + t->reciprocal[k][1] * way[1] +
-                                      t->reciprocal[k][2] * way[2]);
+            const double whole =
+                rint(t->reciprocal[k][0] * way[0] + t->reciprocal[k][1] * way[1] + t->reciprocal[k][2] * way[2]);
             for (int d = 0; d < 3; d++)
                 way[d] -= whole * trial_cell_A[3 * k + d];
         }
@@ -555,11 +556,12 @@ static ley_status run_gather(const dev_kernel *built, const trial *t, arena *mem
     sequence_read(w, force.buffer, 0, force.staging, sizeof t->force);
     status = sequence_finish(w, error);
     const int points = ((const mesh_gather_spec *)built->spec)->window;
-    return status == LEY_OK
-               ? judge_gather(t, window_get(points == 4 ? WINDOW_BSPLINE4 : points == 6 ? WINDOW_BSPLINE6
-                                                                                         : WINDOW_BSPLINE8),
-                              energy.staging->bytes, force.staging->bytes, error)
-               : status;
+    return status == LEY_OK ? judge_gather(t,
+                                           window_get(points == 4   ? WINDOW_BSPLINE4
+                                                      : points == 6 ? WINDOW_BSPLINE6
+                                                                    : WINDOW_BSPLINE8),
+                                           energy.staging->bytes, force.staging->bytes, error)
+                            : status;
 }
 
 static ley_status run_points(const dev_kernel *built, const trial *t, arena *memory, command_sequence *w,

@@ -1,5 +1,6 @@
 #include "energy/store.h"
 
+#include "energy/host_terms.h"
 #include "error.h"
 #include "numerics/cell.h"
 #include "parallel.h"
@@ -186,10 +187,14 @@ static bool store_column(const storing *s, int frame, ley_energy_term term, cons
                           ((size_t)frame * LEY_ENERGY_TERMS + term) * p->padded;
     bool is_right = true;
     from += ((size_t)frame * LEY_COLUMN_COUNT + (size_t)column_of(term)) * all * all;
+    const energy_frame f = energy_run_frame(s->e, s->b->first + frame);
+    const bool has_tail = term == LEY_ENERGY_LENNARD_JONES && p->tail != NULL;
     for (size_t g = 0; g < all; g++) {
-        double row = 0, sum = 0, absolute = 0;
+        double row = 0, sum = 0, absolute = 0, own = 0;
+        for (int32_t i = p->column_first[g]; i < p->column_first[g + 1] && has_tail; i++)
+            own += energy_tail_of(p, f.cell_A, p->order[i]);
         for (size_t h = 0; h < all; h++) {
-            const double element = (double)from[g * all + h];
+            const double element = (double)from[g * all + h] + (g == h ? own : 0);
             row += element;
             absolute += fabs(element);
             if (g < groups && h < groups)
@@ -272,13 +277,15 @@ static ley_status store_bad(ley_energy *e, int64_t frame, int64_t particle, ley_
                                       (long long)(e->before + frame + 1), (long long)particle + 1);
 }
 
-ley_status energy_store_batch(ley_energy *e, const energy_batch *b, ley_error *error)
+ley_status energy_store_batch(ley_energy *e, energy_batch *b, ley_error *error)
 {
+    ley_status status = energy_add_host_terms(e, b, error);
+    if (status != LEY_OK)
+        return status;
     storing s = {.e = e, .b = b, .bad = malloc((size_t)b->frames * sizeof *s.bad)};
     if (s.bad == NULL)
         return ley_fail_memory(error, (size_t)b->frames * sizeof *s.bad, "a batch of frames");
     parallel_ranges((size_t)b->frames, store_frames, &s);
-    ley_status status = LEY_OK;
     for (int f = 0; f < b->frames && status == LEY_OK; f++)
         if (s.bad[f] == WRONG_MATRIX)
             status = ley_fail(error, LEY_ERROR_WRONG_RESULT, "frame %lld: energies of groups are not their particles'",

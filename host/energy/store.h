@@ -9,7 +9,7 @@ bool energy_has_term(const energy_problem *problem, ley_energy_term term);
 
 /* Those of a batch that has ended. Errors: LEY_ERROR_WRONG_RESULT: the device has left something
  * out; LEY_ERROR_INPUT: two particles are at the same place; LEY_ERROR_MEMORY. */
-ley_status energy_store_batch(ley_energy *e, const energy_batch *batch, ley_error *error);
+ley_status energy_store_batch(ley_energy *e, energy_batch *batch, ley_error *error);
 
 /* A frame's, by the host. Errors: LEY_ERROR_INPUT, LEY_ERROR_MEMORY. */
 ley_status energy_store_host(ley_energy *e, int64_t frame, ley_error *error);

@@ -136,7 +136,7 @@ static ley_status fail(const checking *c, int k, const char *what, double found,
                     right);
 }
 
-/* Radii, and slopes by the device's radii. */
+/* Radii, and, of forces, slopes by the device's radii. */
 static ley_status judge_born(const checking *c, ley_error *error)
 {
     double radius[CHECKED], slope[CHECKED], most = 0;
@@ -148,7 +148,7 @@ static ley_status judge_born(const checking *c, ley_error *error)
         const double own = c->radii[c->particle[k]], own_slope = c->slopes[c->particle[k]];
         if (!(fabs(own - radius[k]) <= allowed_radius * radius[k]))
             return fail(c, k, "the Born radius", own, radius[k], error);
-        if (!(fabs(own_slope - slope[k]) <= allowed_radius * (fabs(slope[k]) + most)))
+        if (c->e->problem.options.forces && !(fabs(own_slope - slope[k]) <= allowed_radius * (fabs(slope[k]) + most)))
             return fail(c, k, "the slope by the Born radius", own_slope, slope[k], error);
     }
     return LEY_OK;

@@ -67,6 +67,8 @@
     KERNEL(listed_gather) \
     KERNEL(mesh_points) \
     KERNEL(mesh_gather) \
+    KERNEL(born_pairs) \
+    KERNEL(born_particles) \
     KERNEL(ions_mask) \
     KERNEL(ions_bricks) \
     KERNEL(ions_nodes) \

@@ -1,0 +1,119 @@
+/* What a work-group of born_pairs.cl does with others: it brings a tile of them into local memory,
+ * then each work-item goes through it. Spheres that are near, and necks, it marks, a bit for each,
+ * and adds them behind every 32 of the others: a work-item has few of them, but at most times some
+ * item of a group would have one, and all had to wait for it. */
+#ifndef LEY_BORN_PAIRS_GROUP_H
+#define LEY_BORN_PAIRS_GROUP_H
+
+LEY_FN void load_own(own *o, int u, LEY_GLOBAL const float4 *gm_at, LEY_GLOBAL const float4 *gm_spheres,
+                     LEY_GLOBAL const float4 *gm_states)
+{
+    const int number = (int)(LEY_GROUP_ID(0) * LEY_UX + u) * LEY_WG + (int)LEY_LOCAL_ID(0);
+    const float4 at = gm_at[number], sphere = gm_spheres[number], state = gm_states[number];
+    o->number[u] = number;
+    o->x[u] = at.x;
+    o->y[u] = at.y;
+    o->z[u] = at.z;
+#if LEY_PASS == LEY_BORN_ENERGIES
+    o->first[u] = state.x;
+    o->second[u] = -state.y;
+#else
+    o->first[u] = sphere.y * sphere.y;
+    o->second[u] = sphere.y * sphere.y * sphere.y;
+    o->s[u] = sphere.y;
+    o->rho[u] = sphere.x;
+    o->w[u] = state.z;
+#endif
+}
+
+LEY_FN void stage(LEY_GLOBAL const float4 *gm_at, LEY_GLOBAL const float4 *gm_spheres,
+                  LEY_GLOBAL const float4 *gm_states, int begin, int end, LEY_LOCAL float4 *sm_at,
+                  LEY_LOCAL float4 *sm_more)
+{
+    LEY_BARRIER_OF(LEY_WG);
+    for (int j = begin + (int)LEY_LOCAL_ID(0); j < end; j += LEY_WG) {
+        sm_at[j - begin] = first_of(gm_at[j], gm_spheres[j]);
+        sm_more[j - begin] = more_of(gm_spheres[j], gm_states[j]);
+    }
+    LEY_BARRIER_OF(LEY_WG);
+}
+
+LEY_FN other staged(LEY_LOCAL const float4 *sm_at, LEY_LOCAL const float4 *sm_more, int k)
+{
+    other a;
+    a.at = sm_at[k];
+    a.more = sm_more[k];
+    return a;
+}
+
+#if LEY_PASS == LEY_BORN_ENERGIES
+LEY_FN void sum_tile(const own *o, LEY_LOCAL const float4 *sm_at, LEY_LOCAL const float4 *sm_more, int begin, int end,
+                     LEY_REFERENCE(image_cell) cell, LEY_REFERENCE(sixteen) numbers, LEY_GLOBAL const float *gm_neck,
+                     int4 size, real *sum)
+{
+    for (int k = 0; k < end - begin; k++) {
+        const other a = staged(sm_at, sm_more, k);
+        UNROLL for (int u = 0; u < LEY_UX; u++) {
+            real x, y, z;
+            const real d2 = way_from(o, u, a.at, cell, &x, &y, &z);
+            add_charges(o, u, a, x, y, z, d2, numbers, sum + u * SUMS);
+        }
+    }
+}
+#else
+LEY_FN void sum_tile(const own *o, LEY_LOCAL const float4 *sm_at, LEY_LOCAL const float4 *sm_more, int begin, int end,
+                     LEY_REFERENCE(image_cell) cell, LEY_REFERENCE(sixteen) numbers, LEY_GLOBAL const float *gm_neck,
+                     int4 size, real *sum)
+{
+    for (int base = 0; base < end - begin; base += 32) {
+        const int count = min(32, end - begin - base);
+        unsigned near[LEY_UX];
+        UNROLL for (int u = 0; u < LEY_UX; u++)
+            near[u] = 0;
+#if LEY_NECK
+        unsigned necks[LEY_UX];
+        UNROLL for (int u = 0; u < LEY_UX; u++)
+            necks[u] = 0;
+#endif
+        for (int k = 0; k < count; k++) {
+            const other a = staged(sm_at, sm_more, base + k);
+            UNROLL for (int u = 0; u < LEY_UX; u++) {
+                real x, y, z;
+                const real d2 = way_from(o, u, a.at, cell, &x, &y, &z), far = far_term(o, u, a, d2);
+                const bool is_near = IS_NEAR(d2);
+                near[u] |= is_near ? 1u << k : 0;
+                add_value(sum + u * SUMS, is_near ? (real)0 : WITHIN(d2, far), x, y, z);
+#if LEY_NECK
+                necks[u] |= MAY_HAVE_NECK(d2) ? 1u << k : 0;
+#endif
+            }
+        }
+        UNROLL for (int u = 0; u < LEY_UX; u++) {
+            for (unsigned left = near[u]; left != 0; left &= left - 1) {
+                const int k = base + LEY_LOWEST_BIT(left);
+                const other a = staged(sm_at, sm_more, k);
+                real x, y, z;
+                const real d2 = way_from(o, u, a.at, cell, &x, &y, &z);
+                add_value(sum + u * SUMS, WITHIN(d2, near_term(o, u, a, begin + k, d2, numbers)), x, y, z);
+            }
+#if LEY_NECK
+            for (unsigned left = necks[u]; left != 0; left &= left - 1) {
+                const int k = base + LEY_LOWEST_BIT(left);
+                const other a = staged(sm_at, sm_more, k);
+                real x, y, z;
+                const real d2 = way_from(o, u, a.at, cell, &x, &y, &z);
+                add_value(sum + u * SUMS, WITHIN(d2, neck_term(o, u, a, begin + k, d2, numbers, gm_neck, size)), x, y,
+                          z);
+            }
+#endif
+        }
+    }
+}
+#endif
+
+LEY_FN void store(real value, LEY_GLOBAL float *gm_sums, int number)
+{
+    gm_sums[number] = value;
+}
+
+#endif
