@@ -41,7 +41,7 @@ typedef struct {
 #endif
 
 /* erf(alpha r) / r, and less its derivative over r. */
-LEY_FN float2 erf_r(float r2, float4 factors)
+LEY_FN float2 erf_r(float r2, atom factors)
 {
     const float alpha = factors.w, x2 = alpha * alpha * r2;
     float2 made;

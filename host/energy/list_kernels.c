@@ -111,8 +111,8 @@ static void set_bins(trial *t, bins_trial *b)
     }
 }
 
-/* Bins and cells correspond one to one, neighbours on the curve are neighbours; a bin's list has its
- * particles. */
+/* Bins and cells correspond one to one, neighbours on the curve are neighbours; a bin's list has
+ * its particles. */
 static ley_status judge_bins(const bins_trial *b, const int32_t *count, const int32_t *head, const int32_t *next,
                              const int32_t *bin, ley_error *error)
 {

@@ -68,7 +68,8 @@ ley_status pair_lists_create(pair_lists *made, arena *memory, const list_tiles_s
                              buffer_of_int type, ley_error *error);
 void pair_lists_destroy(pair_lists *l);
 
-/* Makes the lists of frames, whose rows are `row` [frames][LEY_LIST_ROWS]: free when this returns. */
+/* Makes the lists of frames, whose rows are `row`, [frames][LEY_LIST_ROWS]: they are free when this
+ * returns. */
 void pair_lists_launch(const pair_lists *l, command_sequence *w, buffer_of_float4 position, int frames,
                        float (*row)[LEY_LIST_ROWS][4]);
 

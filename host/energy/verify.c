@@ -217,8 +217,8 @@ static ley_status judge_particle(checking *c, int k, const edges *edge, ley_erro
         const double found = (double)force_of(c, c->particle[k])[d], right = c->force[k][d],
                      off = distance(found, right, edge != NULL ? &edge->force[0][k][d] : NULL,
                                     edge != NULL ? &edge->force[1][k][d] : NULL);
-        if (!(off <= (allowed_force + c->reach[k] + 4 * by_mesh(c)) * (c->force_rms + fabs(right)) +
-                         c->reach[k] * absolute))
+        if (!(off <=
+              (allowed_force + c->reach[k] + 4 * by_mesh(c)) * (c->force_rms + fabs(right)) + c->reach[k] * absolute))
             return fail(c, k, "the force", found, right, error);
         if (c->force_rms > 0)
             c->force_error = fmax(c->force_error, off / c->force_rms);

@@ -67,11 +67,10 @@ static ley_status start(energy_device *d, energy_batch *b, ley_error *error)
     const energy_range taken = take(e, d->part.frames);
     const size_t n = (size_t)e->problem.arrays.particles;
     b->frames = 0;
-    return taken.count == 0
-               ? LEY_OK
-               : energy_part_start(&d->part, b, taken.first, (int)taken.count,
-                                   e->run.position_A + 3 * n * (size_t)taken.first,
-                                   e->run.cell_A != NULL ? e->run.cell_A + 9 * taken.first : NULL, error);
+    return taken.count == 0 ? LEY_OK
+                            : energy_part_start(&d->part, b, taken.first, (int)taken.count,
+                                                e->run.position_A + 3 * n * (size_t)taken.first,
+                                                e->run.cell_A != NULL ? e->run.cell_A + 9 * taken.first : NULL, error);
 }
 
 /* Ends a batch and stores what is right of it. */
