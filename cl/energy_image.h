@@ -19,8 +19,8 @@ LEY_FN image_cell ley_image_cell(LEY_GLOBAL const float4 *gm_cell, size_t frame)
     return cell;
 }
 
-/* The image whose fractions are within 1/2 of 0: the nearest one of all that are nearer than half of
- * the cell's narrowest width. */
+/* The image whose fractions are within 1/2 of 0: the nearest one of all that are nearer than half
+ * of the cell's narrowest width. */
 LEY_FN void ley_bring_near(LEY_REFERENCE(image_cell) cell, real *x, real *y, real *z)
 {
     const real i = LEY_RINT(*x * cell.of_a.x + *y * cell.of_a.y + *z * cell.of_a.z),

@@ -45,8 +45,8 @@ LEY_FN void add_marked(few_sums *s, const particle *p, __global const float4 *gm
 LEY_FN void sum_block(__global const float4 *gm_position, image_cell cell, __global const int *gm_type,
                       __global const float *gm_table, __global const int *gm_first, __global const int *gm_tile,
                       __global const int *gm_mask, __global const int *gm_column, int n, int padded, int types,
-                      int columns, float scale, sixteen numbers, sixteen series, __global float *gm_energy, __global float *gm_parts,
-                      __global float4 *gm_force, size_t block)
+                      int columns, float scale, sixteen numbers, sixteen series, __global float *gm_energy,
+                      __global float *gm_parts, __global float4 *gm_force, size_t block)
 {
     const size_t own = block * LEY_WIDTH;
     const int last = gm_first[block + 1];
@@ -60,7 +60,10 @@ LEY_FN void sum_block(__global const float4 *gm_position, image_cell cell, __glo
     }
     particle p;
     begin(&p, LEY_LOAD(at[0]), LEY_LOAD(at[1]), LEY_LOAD(at[2]), LEY_LOAD(at[3]) * scale);
-    int next = gm_first[block], column = 0;
+    int next = gm_first[block];
+#if LEY_COLUMNS
+    int column = 0;
+#endif
     for (int j = 0, to; j < n; j = to) {
         few_sums s = no_sums();
         const bool is_marked = next < last && gm_tile[next] == j;
@@ -72,7 +75,8 @@ LEY_FN void sum_block(__global const float4 *gm_position, image_cell cell, __glo
             to = min(to, gm_column[column + 1]);
 #endif
         if (is_marked)
-            add_marked(&s, &p, gm_position, &cell, gm_type, gm_table + own, padded, j, gm_mask[next++], &numbers, &series);
+            add_marked(&s, &p, gm_position, &cell, gm_type, gm_table + own, padded, j, gm_mask[next++], &numbers,
+                       &series);
         else
             add_others(&s, &p, gm_position, &cell, gm_type, gm_table + own, padded, j, to, &numbers, &series);
         keep_all(&p, s);

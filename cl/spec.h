@@ -527,8 +527,8 @@
 /* What work_items.cl counts a buffer's places in: so many int4. */
 #define LEY_FAR_UNIT 1024
 
-/* Energies of particles. Terms as ley_energy_term has them; and those whose parts with the particles
- * of each group are kept, in this order. */
+/* Energies of particles. Terms as ley_energy_term has them; and those whose parts with the
+ * particles of each group are kept, in this order. */
 #define LEY_TERM_LENNARD_JONES 0
 #define LEY_TERM_LENNARD_JONES_14 1
 #define LEY_TERM_COULOMB 2

@@ -1,6 +1,6 @@
-/* Energies of frames, all pairs of some particles: seconds a frame, and how many pairs, each of two
- * particles, a second, as the caller has them and in launches alone; with forces; with the matrix of
- * residues; and a plain loop in C.
+/* Energies of frames, all pairs of some particles: seconds per frame, and pairs, each of two
+ * particles, per second, as the caller has them and in launches alone; with forces; with the matrix
+ * of residues; and a plain loop in C.
  *
  *     bench_energy [DEVICE [PARTICLES [FRAMES]]]      opencl:0, cuda, ...; 4656, 20 */
 #include "clock.h"

@@ -60,8 +60,8 @@ ley_particles *some_particles(int64_t count, int64_t types, unsigned seed)
     unsigned state = seed;
     double *number = calloc(14 * n + 2 * square, sizeof *number), *charge = number, *radius = number + n,
            *screen = number + 2 * n, *factor = number + 3 * n, *qq = number + 6 * n, *a14 = number + 7 * n,
-           *b14 = number + 8 * n, *outer = number + 9 * n, *lcpo = number + 10 * n,
-           *a = number + 14 * n, *b = a + square;
+           *b14 = number + 8 * n, *outer = number + 9 * n, *lcpo = number + 10 * n, *a = number + 14 * n,
+           *b = a + square;
     int32_t *type = calloc(2 * n, sizeof *type), *residue = type + n;
     lists l = {calloc(3 * n, sizeof *l.exclusion), calloc(n, sizeof *l.pair_14), 0, 0};
     ley_particles *made = NULL;

@@ -219,8 +219,10 @@ static void frames_have_the_same_bytes(void **state)
     ley_energy *e = NULL;
     ley_particles *particles = some_particles(COUNT, TYPES, 4);
     float *position_A = some_positions(COUNT, MANY, 2.5, 6);
-    double *once = calloc(MANY, LEY_ENERGY_TERMS * sizeof *once), *again = calloc(MANY, LEY_ENERGY_TERMS * sizeof *again);
-    float *force = calloc((size_t)MANY * COUNT * 3, sizeof *force), *other = calloc((size_t)MANY * COUNT * 3, sizeof *other);
+    double *once = calloc(MANY, LEY_ENERGY_TERMS * sizeof *once),
+           *again = calloc(MANY, LEY_ENERGY_TERMS * sizeof *again);
+    float *force = calloc((size_t)MANY * COUNT * 3, sizeof *force),
+          *other = calloc((size_t)MANY * COUNT * 3, sizeof *other);
     ley_energy_options o = options_of(LEY_LENNARD_JONES_PLAIN, LEY_COULOMB_PLAIN, 0);
     ley_energy_results r = {.size = sizeof r, .terms = once, .forces = force};
     assert_ok(ley_energy_create(engine, particles, &o, &e, &error));
@@ -441,9 +443,11 @@ static void self_tests_find_faults(void **state)
         {&pair_energies_kind, "pair_energies-columns", "min(to, gm_column[column + 1])", "to", true},
         {&pair_energies_kind, "pair_energies-field", "ley_image_cell(gm_cell, frame)", "ley_image_cell(gm_cell, 0)"},
         {&pair_energies_kind, "pair_energies-field", "r2 < numbers.s0 ? t.coulomb", "r2 > 0 ? t.coulomb"},
-        {&pair_energies_kind, "pair_energies-images", "ley_bring_nearest(cell, x, y, z)", "ley_bring_near(cell, x, y, z)"},
+        {&pair_energies_kind, "pair_energies-images", "ley_bring_nearest(cell, x, y, z)",
+         "ley_bring_near(cell, x, y, z)"},
         {&pairs_14_kind, "pairs_14-periodic", "ley_bring_near(cell, &x, &y, &z);", ""},
-        {&pair_energies_kind, "pair_energies-plain-group", "base < n; base += BLOCK", "base < n - BLOCK; base += BLOCK"},
+        {&pair_energies_kind, "pair_energies-plain-group", "base < n; base += BLOCK",
+         "base < n - BLOCK; base += BLOCK"},
         {&pair_energies_kind, "pair_energies-plain-group", "(size_t)next * BLOCK", "(size_t)0 * BLOCK"},
         {&pair_energies_kind, "pair_energies-plain-group", "% LEY_ENERGY_SUB_TILE == 0", "% LEY_ENERGY_SUB_TILE == 1"},
         {&pair_energies_kind, "pair_energies-plain-group", "marks[u] >> (base", "marks[0] >> (base"},
@@ -470,9 +474,9 @@ static void self_tests_find_faults(void **state)
 
 int main(void)
 {
-    return RUN_GROUP(SUPPORT_GROUP(.name = "energies", .opened = &engine),
-                     energies_are_those_of_the_law, all_terms_are_those_of_the_law,
-                     tails_and_surfaces_are_those_of_the_law,
-                     cutoffs_are_those_of_the_law, frames_have_the_same_bytes,
-                     frames_are_named, overlaps_are_finite_or_named, all_counts_are_right, marks_are_the_exclusions, self_tests_find_faults);
+    return RUN_GROUP(SUPPORT_GROUP(.name = "energies", .opened = &engine), energies_are_those_of_the_law,
+                     all_terms_are_those_of_the_law, tails_and_surfaces_are_those_of_the_law,
+                     cutoffs_are_those_of_the_law, frames_have_the_same_bytes, frames_are_named,
+                     overlaps_are_finite_or_named, all_counts_are_right, marks_are_the_exclusions,
+                     self_tests_find_faults);
 }

@@ -77,15 +77,13 @@ static ley_status make_batch(energy_part *part, energy_batch *b, ley_error *erro
 ley_status energy_memory_make(energy_part *part, const energy_problem *problem, dev *device, bool is_periodic,
                               int64_t frames, size_t frame_bytes, ley_error *error)
 {
-    *part = (energy_part){.problem = problem,
-                          .is_periodic = is_periodic,
-                          .arena = {.device = device},
-                          .flight = {.device = device}};
+    *part = (energy_part){
+        .problem = problem, .is_periodic = is_periodic, .arena = {.device = device}, .flight = {.device = device}};
     const size_t table = problem->types * problem->types * sizeof *problem->table,
                  column = ((size_t)problem->options.groups + 1) * sizeof *problem->column_first;
     part->frames = frames_of_batch(part, frames, frame_bytes);
-    ley_status status = arena_upload(&part->arena, problem->type, problem->padded * sizeof *problem->type,
-                                     &part->type.buffer, error);
+    ley_status status =
+        arena_upload(&part->arena, problem->type, problem->padded * sizeof *problem->type, &part->type.buffer, error);
     if (status == LEY_OK)
         status = arena_upload(&part->arena, problem->table, table, &part->table.buffer, error);
     if (status == LEY_OK && problem->column_first != NULL)

@@ -12,8 +12,8 @@ void energy_part_end(energy_part *part);
 
 /* Starts a batch, its frames from number `first` of the run on. The arrays are theirs, cell_A is
  * NULL where nothing is periodic, and may be reused when it returns. */
-ley_status energy_part_start(energy_part *part, energy_batch *batch, int64_t first, int frames,
-                             const float *position_A, const double *cell_A, ley_error *error);
+ley_status energy_part_start(energy_part *part, energy_batch *batch, int64_t first, int frames, const float *position_A,
+                             const double *cell_A, ley_error *error);
 
 /* Waits for it: then its results are in its staging. LEY_ERROR_WRONG_RESULT: a result was left out
  * (none of them is a number). */

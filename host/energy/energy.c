@@ -122,7 +122,7 @@ static ley_status check_wishes(const ley_energy *e, int64_t frames, const float 
                         wanted->by_particle != NULL && !o->by_particle ? "energies by particle"
                         : wanted->matrix != NULL && o->groups == 0     ? "energies of groups"
                         : wanted->forces != NULL && !o->forces         ? "forces"
-                                                                        : "Born radii");
+                                                                       : "Born radii");
     return LEY_OK;
 }
 

@@ -1,4 +1,5 @@
-/* What energies are made of on a device: a table of modules, which device_part.c runs in their order. */
+/* What energies are made of on a device: a table of modules, which device_part.c runs in their
+ * order. */
 #ifndef LEY_ENERGY_MODULE_H
 #define LEY_ENERGY_MODULE_H
 

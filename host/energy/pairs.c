@@ -91,7 +91,8 @@ static ley_status upload(pairs *p, energy_part *part, const pair_spec *s, ley_er
     p->table = part->table;
     ley_status status = s->width > 1 ? upload_rows(p, part, error) : LEY_OK;
     if (status == LEY_OK)
-        status = energy_marks_make(&p->marks, part->problem, block_of(s), s->width > 1 ? 1 : LEY_ENERGY_SUB_TILE, error);
+        status =
+            energy_marks_make(&p->marks, part->problem, block_of(s), s->width > 1 ? 1 : LEY_ENERGY_SUB_TILE, error);
     if (status != LEY_OK)
         return status;
     const energy_marks *m = &p->marks;
@@ -127,9 +128,10 @@ static void launch_kernel(const pairs *p, const dev_kernel *kernel, energy_part 
                                  .gm_force = has_force ? b->force : b->position};
     memcpy(a.numbers, p->numbers.n, sizeof a.numbers);
     memcpy(a.series, p->numbers.series, sizeof a.series);
-    sequence_launch(&b->sequence, kernel,
-                    (const size_t[3]){o->padded / (size_t)block_of((const pair_spec *)kernel->spec), (size_t)b->frames, 1},
-                    &a, count * p->pair_s);
+    sequence_launch(
+        &b->sequence, kernel,
+        (const size_t[3]){o->padded / (size_t)block_of((const pair_spec *)kernel->spec), (size_t)b->frames, 1}, &a,
+        count * p->pair_s);
 }
 
 /* About what a pair takes: of processors 8 of their cores' cycles for a vector of them. */
@@ -201,12 +203,12 @@ static void launch_matrix_kernel(const dev_kernel *kernel, energy_part *part, en
 {
     const size_t columns = (size_t)part->problem->options.groups, items = kernel->group_size[0];
     const double byte_s = 1e-11;
-    sequence_launch(
-        &b->sequence, kernel,
-        (const size_t[3]){(columns + items - 1) / items, columns, (size_t)b->frames * LEY_COLUMN_COUNT},
-        KERNEL_ARGUMENTS(group_sums, .gm_parts = b->parts, .gm_column = part->column_first,
-                         .columns = (int32_t)columns, .padded = (int32_t)part->problem->padded, .gm_matrix = b->matrix),
-        byte_s * 4 * (double)(columns * part->problem->padded) * LEY_COLUMN_COUNT * b->frames);
+    sequence_launch(&b->sequence, kernel,
+                    (const size_t[3]){(columns + items - 1) / items, columns, (size_t)b->frames * LEY_COLUMN_COUNT},
+                    KERNEL_ARGUMENTS(group_sums, .gm_parts = b->parts, .gm_column = part->column_first,
+                                     .columns = (int32_t)columns, .padded = (int32_t)part->problem->padded,
+                                     .gm_matrix = b->matrix),
+                    byte_s * 4 * (double)(columns * part->problem->padded) * LEY_COLUMN_COUNT * b->frames);
 }
 
 static ley_status matrix_create(energy_part *part, command_sequence *w, void **own, ley_error *error)
@@ -293,19 +295,18 @@ static void all_pairs(const dev_info *info, kernel_depth depth, kernel_visit *vi
     static const struct {
         const char *name;
         int lennard_jones, coulomb, cut, periodic, forces, columns;
-    } all[] = {{"pair_energies-plain", LEY_LENNARD_JONES_IS_PLAIN, LEY_COULOMB_IS_PLAIN, 0, 0, 0, 0},
-               {"pair_energies-forces", LEY_LENNARD_JONES_IS_PLAIN, LEY_COULOMB_IS_PLAIN, 0, 0, 1, 0},
-               {"pair_energies-columns", LEY_LENNARD_JONES_IS_PLAIN, LEY_COULOMB_IS_PLAIN, 0, 0, 0, 1},
-               {"pair_energies-shifted", LEY_LENNARD_JONES_IS_SHIFTED, LEY_COULOMB_IS_SHIFTED, 1, 0, 1, 0},
-               {"pair_energies-field", LEY_LENNARD_JONES_IS_SWITCHED, LEY_COULOMB_IS_REACTION_FIELD, 1, 1, 1, 0},
-               {"pair_energies-charmm", LEY_LENNARD_JONES_IS_SWITCHED_CHARMM, LEY_COULOMB_IS_SHIFTED_CHARMM, 1, 0, 1,
-                0},
-               {"pair_energies-vfswitch", LEY_LENNARD_JONES_IS_FORCE_SWITCHED_CHARMM, LEY_COULOMB_IS_NONE, 1, 0, 1, 0},
-               {"pair_energies-images", LEY_LENNARD_JONES_IS_PLAIN, LEY_COULOMB_IS_PLAIN, 0, 1, 1, 0},
-               {"pair_energies-gromacs", LEY_LENNARD_JONES_IS_FORCE_SWITCHED_GROMACS, LEY_COULOMB_IS_PLAIN, 1, 1, 1,
-                1}};
-    static const kernel_depth least[] = {KERNEL_FEW, KERNEL_MORE, KERNEL_MORE, KERNEL_MORE,
-                                         KERNEL_MORE, KERNEL_ALL, KERNEL_ALL, KERNEL_MORE, KERNEL_MORE};
+    } all[] = {
+        {"pair_energies-plain", LEY_LENNARD_JONES_IS_PLAIN, LEY_COULOMB_IS_PLAIN, 0, 0, 0, 0},
+        {"pair_energies-forces", LEY_LENNARD_JONES_IS_PLAIN, LEY_COULOMB_IS_PLAIN, 0, 0, 1, 0},
+        {"pair_energies-columns", LEY_LENNARD_JONES_IS_PLAIN, LEY_COULOMB_IS_PLAIN, 0, 0, 0, 1},
+        {"pair_energies-shifted", LEY_LENNARD_JONES_IS_SHIFTED, LEY_COULOMB_IS_SHIFTED, 1, 0, 1, 0},
+        {"pair_energies-field", LEY_LENNARD_JONES_IS_SWITCHED, LEY_COULOMB_IS_REACTION_FIELD, 1, 1, 1, 0},
+        {"pair_energies-charmm", LEY_LENNARD_JONES_IS_SWITCHED_CHARMM, LEY_COULOMB_IS_SHIFTED_CHARMM, 1, 0, 1, 0},
+        {"pair_energies-vfswitch", LEY_LENNARD_JONES_IS_FORCE_SWITCHED_CHARMM, LEY_COULOMB_IS_NONE, 1, 0, 1, 0},
+        {"pair_energies-images", LEY_LENNARD_JONES_IS_PLAIN, LEY_COULOMB_IS_PLAIN, 0, 1, 1, 0},
+        {"pair_energies-gromacs", LEY_LENNARD_JONES_IS_FORCE_SWITCHED_GROMACS, LEY_COULOMB_IS_PLAIN, 1, 1, 1, 1}};
+    static const kernel_depth least[] = {KERNEL_FEW, KERNEL_MORE, KERNEL_MORE, KERNEL_MORE, KERNEL_MORE,
+                                         KERNEL_ALL, KERNEL_ALL,  KERNEL_MORE, KERNEL_MORE};
     char name[KERNEL_NAME];
     for (size_t i = 0; i < 2 * sizeof all / sizeof *all; i++) {
         const size_t k = i / 2;

@@ -99,8 +99,7 @@ static void launch_kernel(const pairs_14 *own, const dev_kernel *kernel, energy_
     static const double pair_s = 2e-9;
     const energy_problem *p = part->problem;
     const size_t items = kernel->group_size[0];
-    sequence_launch(&b->sequence, kernel,
-                    (const size_t[3]){(p->padded + items - 1) / items, (size_t)b->frames, 1},
+    sequence_launch(&b->sequence, kernel, (const size_t[3]){(p->padded + items - 1) / items, (size_t)b->frames, 1},
                     KERNEL_ARGUMENTS(pairs_14, .gm_position = b->position,
                                      .gm_cell = part->is_periodic ? b->cell : b->position, .gm_first = own->first,
                                      .gm_partner = own->partner, .gm_numbers = own->numbers,
@@ -171,5 +170,5 @@ static void all(const dev_info *info, kernel_depth depth, kernel_visit *visit, v
 }
 
 KERNEL_DESCRIBE_ARGUMENTS(pairs_14, LEY_PAIRS_14_ARGUMENTS)
-const kernel_kind pairs_14_kind = {
-    KERNEL_DESCRIPTION(pairs_14, LEY_PAIRS_14_KEYS, pairs_14), .group = group_of, .specs = all, .test = test};
+const kernel_kind pairs_14_kind = {KERNEL_DESCRIPTION(pairs_14, LEY_PAIRS_14_KEYS, pairs_14), .group = group_of,
+                                   .specs = all, .test = test};

@@ -10,9 +10,9 @@
 /* Frames on their way through a device. All arrays are by place (problem.h), of `frames` frames one
  * after the other, in A, e and kcal/mol. */
 typedef struct energy_batch {
-    int64_t first;            /* of the run */
-    int frames;               /* 0: none is on its way */
-    int lists;                /* of pairs that were made for them */
+    int64_t first; /* of the run */
+    int frames;    /* 0: none is on its way */
+    int lists;     /* of pairs that were made for them */
     command_sequence sequence;
     buffer_of_float4 position; /* [frames][padded]: x, y, z from the frame's middle (in a cell: of the image within
                                   it), charge */
@@ -24,8 +24,8 @@ typedef struct energy_batch {
     buffer_of_float parts;     /* [frames][LEY_COLUMN_COUNT][groups][padded]: of `energy` what is with the particles of
                                   each group; the same; no matrix: not there */
     buffer_of_float matrix;    /* [frames][LEY_COLUMN_COUNT][groups][groups]: sums of these */
-    buffer_of_float radius, slope; /* [frames][padded]: effective Born radii, A, and dE/dB; no Born energies: not
-                                      there */
+    buffer_of_float radius, slope;        /* [frames][padded]: effective Born radii, A, and dE/dB; no Born energies: not
+                                             there */
     dev_staging *position_out, *cell_out; /* on their way to the device, */
     dev_staging *energy_back, *force_back, *matrix_back, *radius_back, *slope_back; /* and from it */
 } energy_batch;
@@ -51,11 +51,11 @@ typedef struct energy_part {
     arena arena;
     flight flight;
     const atomic_bool *cancelled; /* NULL: never */
-    int frames; /* of a batch, at most */
+    int frames;                   /* of a batch, at most */
 
     /* What modules share: by place. */
-    buffer_of_int type;     /* [padded] */
-    buffer_of_float table;  /* [types][types][2]: a and b */
+    buffer_of_int type;         /* [padded] */
+    buffer_of_float table;      /* [types][types][2]: a and b */
     buffer_of_int column_first; /* [groups + 1]: as energy_problem has it */
 
     energy_batch batch[ENERGY_BATCHES];

@@ -72,8 +72,7 @@ static void list_excluded(energy_problem *p)
 
 static void set_tails(energy_problem *p)
 {
-    const energy_law law = {
-        .of = &p->arrays, .options = &p->options, .n = (int64_t)p->count, .cell = {.measure = 1}};
+    const energy_law law = {.of = &p->arrays, .options = &p->options, .n = (int64_t)p->count, .cell = {.measure = 1}};
     energy_tail(&law, p->tail);
 }
 

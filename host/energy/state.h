@@ -17,7 +17,7 @@ typedef struct energy_device {
     ley_energy *energy; /* not to be touched by a device that was left behind */
     const dev_info *info;
     bool is_ready, has_failed;
-    bool has_passed;                /* a frame of its has been verified */
+    bool has_passed;               /* a frame of its has been verified */
     bool is_beginning, was_let_go; /* it touches nothing of the run's; the run has not waited for it */
     energy_part part;
     ley_error failure;
@@ -44,7 +44,7 @@ struct ley_energy {
     int64_t before; /* frames of runs before */
     energy_run run;
     ley_energy_totals totals;
-    pthread_mutex_t mutex; /* for what devices share: the run's frames, the totals, devices' flags */
+    pthread_mutex_t mutex;   /* for what devices share: the run's frames, the totals, devices' flags */
     energy_device **devices; /* [engine->candidate_count] */
 };
 

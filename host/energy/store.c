@@ -2,7 +2,7 @@
 
 #include "energy/host_terms.h"
 #include "error.h"
-#include "numerics/cell.h"
+#include "law/energy_parts.h"
 #include "parallel.h"
 
 #include <math.h>
@@ -26,7 +26,8 @@ bool energy_has_term(const energy_problem *p, ley_energy_term term)
 static bool is_excluded(const ley_particles_arrays *a, int64_t i, int64_t j)
 {
     for (int64_t k = 0; k < a->exclusions; k++)
-        if ((a->exclusion[k][0] == i && a->exclusion[k][1] == j) || (a->exclusion[k][0] == j && a->exclusion[k][1] == i))
+        if ((a->exclusion[k][0] == i && a->exclusion[k][1] == j) ||
+            (a->exclusion[k][0] == j && a->exclusion[k][1] == i))
             return true;
     return false;
 }
@@ -34,21 +35,14 @@ static bool is_excluded(const ley_particles_arrays *a, int64_t i, int64_t j)
 /* The particle that is nearest to i, of those that are not excluded or of all. */
 static int64_t nearest(const energy_frame *f, int64_t i, bool all, double *distance_A)
 {
-    const bool is_periodic = f->cell_A != NULL, periodic[3] = {is_periodic, is_periodic, is_periodic};
-    const float *from = f->position_A + 3 * i;
+    energy_law law;
     int64_t found = i;
-    cell c;
     *distance_A = INFINITY;
-    if (cell_make(periodic, (const double(*)[3])f->cell_A, &c, NULL) != LEY_OK)
+    if (energy_law_begin(f, &law, NULL) != LEY_OK)
         return i;
-    for (int64_t j = 0; j < f->particles->particles; j++) {
+    for (int64_t j = 0; j < law.n; j++) {
         double way_A[3];
-        if (j == i)
-            continue;
-        for (int d = 0; d < 3; d++)
-            way_A[d] = (double)f->position_A[3 * j + d] - (double)from[d];
-        cell_bring_near(&c, way_A);
-        const double r_A = cell_length(way_A);
+        const double r_A = j == i ? INFINITY : sqrt(energy_way(&law, i, j, way_A));
         if (r_A < *distance_A && (all || !is_excluded(f->particles, i, j))) {
             *distance_A = r_A;
             found = j;
@@ -138,20 +132,16 @@ static void add_matrix_14(const ley_energy *e, int64_t frame, const ley_energy_r
     const energy_frame f = energy_run_frame(e, frame);
     const ley_particles_arrays *a = f.particles;
     const ley_energy_options *o = f.options;
-    const bool is_periodic = f.cell_A != NULL, periodic[3] = {is_periodic, is_periodic, is_periodic};
     const int64_t groups = o->groups;
-    cell c;
-    if (cell_make(periodic, (const double(*)[3])f.cell_A, &c, NULL) != LEY_OK)
+    energy_law law;
+    if (energy_law_begin(&f, &law, NULL) != LEY_OK)
         return;
     for (int64_t k = 0; k < a->pairs_14; k++) {
         const int32_t i = a->pair_14[k][0], j = a->pair_14[k][1], g = o->group[i], h = o->group[j];
         double way_A[3];
         if (g < 0 || h < 0)
             continue;
-        for (int d = 0; d < 3; d++)
-            way_A[d] = (double)f.position_A[3 * i + d] - (double)f.position_A[3 * j + d];
-        cell_bring_near(&c, way_A);
-        const double r2 = cell_dot(way_A, way_A), sixth = 1 / (r2 * r2 * r2),
+        const double r2 = energy_way(&law, i, j, way_A), sixth = 1 / (r2 * r2 * r2),
                      half[2] = {sixth * (a->pair_14_a[k] * sixth - a->pair_14_b[k]) / 2,
                                 e->problem.coulomb * a->pair_14_charges[k] / sqrt(r2) / 2};
         const ley_energy_term terms[2] = {LEY_ENERGY_LENNARD_JONES_14, LEY_ENERGY_COULOMB_14};
@@ -183,8 +173,8 @@ static bool store_column(const storing *s, int frame, ley_energy_term term, cons
     const energy_problem *p = &s->e->problem;
     const size_t all = (size_t)p->options.groups, groups = (size_t)p->law_options.groups;
     const float *from = (const float *)s->b->matrix_back->bytes,
-                *energy = (const float *)s->b->energy_back->bytes +
-                          ((size_t)frame * LEY_ENERGY_TERMS + term) * p->padded;
+                *energy =
+                    (const float *)s->b->energy_back->bytes + ((size_t)frame * LEY_ENERGY_TERMS + term) * p->padded;
     bool is_right = true;
     from += ((size_t)frame * LEY_COLUMN_COUNT + (size_t)column_of(term)) * all * all;
     const energy_frame f = energy_run_frame(s->e, s->b->first + frame);
@@ -271,10 +261,10 @@ static ley_status store_bad(ley_energy *e, int64_t frame, int64_t particle, ley_
     const energy_frame f = energy_run_frame(e, frame);
     double r_A;
     nearest(&f, particle, true, &r_A);
-    return r_A < overlap_A ? energy_store_host(e, frame, error)
-                           : ley_fail(error, LEY_ERROR_WRONG_RESULT,
-                                      "frame %lld: the energy of particle %lld is no number",
-                                      (long long)(e->before + frame + 1), (long long)particle + 1);
+    return r_A < overlap_A
+               ? energy_store_host(e, frame, error)
+               : ley_fail(error, LEY_ERROR_WRONG_RESULT, "frame %lld: the energy of particle %lld is no number",
+                          (long long)(e->before + frame + 1), (long long)particle + 1);
 }
 
 ley_status energy_store_batch(ley_energy *e, energy_batch *b, ley_error *error)

@@ -195,8 +195,7 @@ typedef struct trial_terms {
 } trial_terms;
 
 /* Of one frame, and of no other terms: particles that are nothing to others in these. */
-static ley_status make_right(const energy_trial *t, int frame, trial_terms which, right_values *right,
-                             ley_error *error)
+static ley_status make_right(const energy_trial *t, int frame, trial_terms which, right_values *right, ley_error *error)
 {
     static const double zeros[PARTICLES];
     ley_particles_arrays a = t->problem.arrays;
@@ -224,9 +223,8 @@ static ley_status make_right(const energy_trial *t, int frame, trial_terms which
         energy_law_slopes(&f, radii, PARTICLES, all, slopes);
     }
     ley_energy_results wanted = {.size = sizeof wanted, .matrix = right->matrix[0][0]};
-    const ley_status status =
-        energy_law_particles(&f, which.has_born ? radii : NULL, which.has_born ? slopes : NULL, PARTICLES, all,
-                             right->energy, right->absolute, right->force, error);
+    const ley_status status = energy_law_particles(&f, which.has_born ? radii : NULL, which.has_born ? slopes : NULL,
+                                                   PARTICLES, all, right->energy, right->absolute, right->force, error);
     return status == LEY_OK && o.groups > 0 ? energy_law_frame(&f, &wanted, NULL, error) : status;
 }
 
@@ -300,7 +298,8 @@ static ley_status judge_parts(const energy_trial *t, int frame, const right_valu
             for (int h = 0; h < ENERGY_TRIAL_GROUPS && status == LEY_OK; h++) {
                 const float *part =
                     parts + (((size_t)frame * LEY_COLUMN_COUNT + (size_t)column_of(terms[k])) * ENERGY_TRIAL_GROUPS +
-                             (size_t)h) * p->padded;
+                             (size_t)h) *
+                                p->padded;
                 double sum = 0;
                 for (int32_t i = p->column_first[g]; i < p->column_first[g + 1]; i++)
                     sum += (double)part[i];

@@ -2,6 +2,7 @@
 
 #include "energy/store.h"
 #include "error.h"
+#include "law/energy_parts.h"
 #include "numerics/cell.h"
 
 #include <math.h>
@@ -86,21 +87,12 @@ static double rounding_A(const checking *c)
     return 0x1p-22 * most_A;
 }
 
-static double nearest_A(const checking *c, int64_t i)
+static double nearest_A(const energy_law *law, int64_t i)
 {
-    const bool is_periodic = c->of.cell_A != NULL, periodic[3] = {is_periodic, is_periodic, is_periodic};
-    double least = INFINITY;
-    cell box;
-    if (cell_make(periodic, (const double(*)[3])c->of.cell_A, &box, NULL) != LEY_OK)
-        return INFINITY;
-    for (int64_t j = 0; j < c->of.particles->particles; j++) {
-        double way_A[3];
-        for (int d = 0; d < 3; d++)
-            way_A[d] = (double)c->of.position_A[3 * i + d] - (double)c->of.position_A[3 * j + d];
-        cell_bring_near(&box, way_A);
+    double least = INFINITY, way_A[3];
+    for (int64_t j = 0; j < law->n; j++)
         if (j != i)
-            least = fmin(least, cell_dot(way_A, way_A));
-    }
+            least = fmin(least, energy_way(law, i, j, way_A));
     return sqrt(least);
 }
 
@@ -109,16 +101,18 @@ static ley_status begin(checking *c, ley_error *error)
     const energy_problem *p = &c->e->problem;
     const bool has_born = p->options.born != LEY_BORN_NONE;
     double square = 0;
+    energy_law law;
     choose(c);
     const double rounded_A = rounding_A(c);
-    for (int k = 0; k < c->count; k++)
-        c->reach[k] = 13 * rounded_A / nearest_A(c, c->particle[k]);
+    const ley_status status = energy_law_begin(&c->of, &law, error);
+    for (int k = 0; k < c->count && status == LEY_OK; k++)
+        c->reach[k] = 13 * rounded_A / nearest_A(&law, c->particle[k]);
     for (size_t i = 0; i < p->count && p->options.forces; i++)
         for (int d = 0; d < 3; d++)
             square += (double)force_of(c, (int64_t)i)[d] * (double)force_of(c, (int64_t)i)[d];
     c->force_rms = sqrt(square / (double)p->count);
-    if (!has_born)
-        return LEY_OK;
+    if (!has_born || status != LEY_OK)
+        return status;
     c->radii = by_particle(c, c->b->radius_back);
     c->slopes = by_particle(c, c->b->slope_back);
     return c->radii != NULL && c->slopes != NULL ? LEY_OK

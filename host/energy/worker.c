@@ -106,7 +106,7 @@ static ley_status work(energy_device *d, ley_error *error)
     ley_status status = LEY_OK;
     for (int i = 0; i < ENERGY_BATCHES && status == LEY_OK; i++)
         status = start(d, &d->part.batch[i], error);
-    /* Others give frames back at any time: a batch that got none may be followed by one that did. */
+    /* Others give frames back at any time: a batch that got some may follow one that got none. */
     for (int at = 0, idle = 0; idle < ENERGY_BATCHES && status == LEY_OK; at = (at + 1) % ENERGY_BATCHES) {
         energy_batch *b = &d->part.batch[at];
         idle = b->frames > 0 ? 0 : idle + 1;
