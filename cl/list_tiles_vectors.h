@@ -60,8 +60,17 @@ LEY_FN void add_cluster(tiles_row *r, int cluster, int shift, unsigned excluded,
     __global const float *gm_at = (__global const float *)(r->gm_sorted + cluster * LEY_CLUSTER);
     const real square = least_square(r, sm_own, LEY_LOAD(gm_at) + by.x, LEY_LOAD(gm_at + LEY_CLUSTER) + by.y,
                                      LEY_LOAD(gm_at + 2 * LEY_CLUSTER) + by.z, shift == LEY_LIST_EACH);
-    LEY_PASTE(vstore, LEY_WIDTH)(square, 0, squares);
     const int name = cluster * LEY_CLUSTER + (shift << LEY_LIST_SHIFT);
+#if LEY_ROOT == LEY_ROOT_AVX512
+    if (r->near + LEY_WIDTH <= r->room_near) {
+        const unsigned marks = ley_lanes_below(square, reach2);
+        const int16 names = name + (int16)(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
+        vstore16(as_int16(ley_marked_lanes(as_float16(names), marks)), 0, r->gm_near + r->near);
+        r->near += popcount(marks);
+        return;
+    }
+#endif
+    LEY_PASTE(vstore, LEY_WIDTH)(square, 0, squares);
     for (int k = 0; k < LEY_CLUSTER; k++) {
         if (r->near < r->room_near)
             r->gm_near[r->near] = name + k;

@@ -628,6 +628,7 @@ static void tiles_specs(const dev_info *info, kernel_depth depth, kernel_visit *
     visit(context, "list_tiles", &spec);
     spec.width = 1;
     spec.cluster = 32;
+    spec.root = LEY_ROOT_STANDARD;
     for (int full = 0; full < 2 && depth > KERNEL_FEW; full++) {
         spec.full = full;
         visit(context, full ? "list_tiles-group-full" : "list_tiles-group", &spec);

@@ -376,12 +376,13 @@ static ley_status judge(const energy_trial *t, ley_error *error)
 static ley_status run_trial(const dev_kernel *built, energy_trial *t, listed *l, ley_error *error)
 {
     const listed_pairs_spec *s = (const listed_pairs_spec *)built->spec;
-    const list_tiles_spec tiles = {.sum = s->sum,
-                                   .width = s->width,
-                                   .root = LEY_ROOT_STANDARD,
-                                   .cluster = s->cluster,
-                                   .full = s->full,
-                                   .ptx = s->ptx};
+    list_tiles_spec tiles = lists_spec_for(built->device->info);
+    if (s->width != tiles.width) {
+        tiles.width = s->width;
+        tiles.root = LEY_ROOT_STANDARD;
+        tiles.cluster = s->cluster;
+    }
+    tiles.full = s->full;
     const listed_gather_spec gather = gather_spec(&tiles);
     energy_batch *b = energy_trial_batch(t);
     bool again = true;

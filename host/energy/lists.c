@@ -19,7 +19,8 @@ list_tiles_spec lists_spec_for(const dev_info *info)
     const int width = !has_vectors ? 1 : calibrate_width(info) > 8 ? 16 : 8;
     return (list_tiles_spec){.sum = LEY_SPEC_SUM_FLOAT,
                              .width = width,
-                             .root = LEY_ROOT_STANDARD,
+                             .root = width == 16 && (info->quirks & DEV_QUIRK_AVX512) != 0 ? LEY_ROOT_AVX512
+                                                                                           : LEY_ROOT_STANDARD,
                              .cluster = has_vectors ? width : GROUP_CLUSTER,
                              .full = has_vectors || !is_passing_on,
                              .ptx = (info->quirks & DEV_QUIRK_PTX) != 0};
