@@ -526,6 +526,29 @@
     NEXT(WRITE, float, gm_energy) \
     NEXT(WRITE, float4, gm_force)
 
+#define LEY_MESH_POINTS_ARGUMENTS(FIRST, NEXT) \
+    FIRST(READ, float4, gm_position) \
+    NEXT(INT, int, particles) \
+    NEXT(INT, int, padded) \
+    NEXT(WRITE, float, gm_to)
+
+#define LEY_MESH_GATHER_ARGUMENTS(FIRST, NEXT) \
+    FIRST(READ, float4, gm_position) \
+    NEXT(INT, int, particles) \
+    NEXT(INT, int, padded) \
+    NEXT(READ, float4, gm_places) \
+    NEXT(READ, float4, gm_cells) \
+    NEXT(READ, float, gm_window) \
+    NEXT(VALUE, int4, mesh) \
+    NEXT(READ, float, gm_phi) \
+    NEXT(READ, int, gm_first) \
+    NEXT(READ, int, gm_excluded) \
+    NEXT(VALUE, atom, factors) \
+    NEXT(INT, int, has_forces) \
+    NEXT(VALUE, int4, terms) \
+    NEXT(WRITE, float, gm_energy) \
+    NEXT(WRITE, float4, gm_force)
+
 /* Of kernels that work on the bricks of a grid: see ions_bricks.cl. */
 #define LEY_IONS_MASK_ARGUMENTS(FIRST, NEXT) \
     FIRST(READ, float4, gm_atoms) \

@@ -6,7 +6,7 @@
  *            or has no particle: a middle that is no number
  *
  * Global size: pitch, rounded up to work-groups, and frames. */
-#if !defined(LEY_CLUSTER)
+#if !defined(LEY_CLUSTER) || !defined(LEY_PLANAR)
 #error "the specification is incomplete: see LEY_LIST_BOXES_KEYS in spec.h"
 #endif
 #include "dialect.h"
@@ -20,7 +20,13 @@ LEY_KERNEL list_boxes(LEY_PARAMETERS(LEY_LIST_BOXES_ARGUMENTS))
     if (cluster >= pitch)
         return;
     for (int i = 0; i < LEY_CLUSTER && cluster < clusters; i++) {
-        const float4 p = gm_sorted[(frame * clusters + cluster) * LEY_CLUSTER + i];
+        LEY_GLOBAL const float4 *gm_at = gm_sorted + (frame * clusters + cluster) * LEY_CLUSTER;
+#if LEY_PLANAR
+        LEY_GLOBAL const float *gm_x = (LEY_GLOBAL const float *)gm_at + i;
+        const float4 p = LEY_FLOAT4(gm_x[0], gm_x[LEY_CLUSTER], gm_x[2 * LEY_CLUSTER], 0);
+#else
+        const float4 p = gm_at[i];
+#endif
         if (!(p.x == p.x))
             continue;
         low = LEY_FLOAT4(LEY_MIN(low.x, p.x), LEY_MIN(low.y, p.y), LEY_MIN(low.z, p.z), 0);

@@ -91,9 +91,10 @@ LEY_KERNEL_OF(LEY_WIDTH == 1 ? LEY_CLUSTER : 1, 1, 1) list_tiles(LEY_PARAMETERS(
 #if LEY_WIDTH == 1
     LEY_LOCAL_VARIABLE float4 sm_own[LEY_CLUSTER];
     LEY_LOCAL_VARIABLE int sm_name[LEY_CLUSTER + 1];
-    make_row(&r, reach, sm_own, sm_name);
+    collect_row(&r, reach, sm_own, sm_name);
 #else
-    make_row(&r, reach);
+    LEY_LOCAL_VARIABLE float sm_own[3 * LEY_CLUSTER];
+    collect_row(&r, reach, sm_own);
 #endif
     if (LEY_LOCAL_ID(0) == 0) {
         int2 counts;

@@ -84,11 +84,13 @@ LEY_FN void add_cluster(tiles_row *r, int name, unsigned excluded, int particle,
     r->near += LEY_COUNT_BITS(votes);
 }
 
-LEY_FN void make_row(tiles_row *r, float reach, LEY_LOCAL float4 *sm_own, LEY_LOCAL int *sm_name)
+LEY_FN void collect_row(tiles_row *r, float reach, LEY_LOCAL float4 *sm_own, LEY_LOCAL int *sm_name)
 {
     const int lane = LEY_LOCAL_ID(0), particle = r->gm_own[lane], middle_row = r->clusters / 2;
     const float4 middle = box_part(r, 0, r->row), size = box_part(r, 3, r->row);
-    const int candidates = LEY_FULL ? r->clusters : r->clusters % 2 != 0 || r->row < middle_row ? middle_row + 1 : middle_row;
+    const int candidates = LEY_FULL                                             ? r->clusters
+                           : r->clusters % 2 != 0 || r->row < middle_row ? middle_row + 1
+                                                                         : middle_row;
     const unsigned excluded = excluded_clusters(r, particle);
     sm_own[lane] = r->gm_sorted[(size_t)r->row * LEY_CLUSTER + lane];
     for (int begin = 0; begin < candidates; begin += LEY_CLUSTER) {
@@ -96,7 +98,8 @@ LEY_FN void make_row(tiles_row *r, float reach, LEY_LOCAL float4 *sm_own, LEY_LO
         other -= other >= r->clusters ? r->clusters : 0;
         if (begin + lane < candidates) {
             const float4 at = box_part(r, 0, other), across = box_part(r, 3, other);
-            shift = (int)near_shift(r->gm_frame, middle, size, at.x, at.y, at.z, across.x, across.y, across.z, reach);
+            shift =
+                (int)near_shift(r->gm_frame, middle, size, at.x, at.y, at.z, across.x, across.y, across.z, reach);
         }
         LEY_BARRIER_OF(LEY_CLUSTER);
         sm_name[lane] = other + (shift << LEY_LIST_SHIFT);

@@ -1,7 +1,7 @@
 /* Energies and forces of the pairs of lists, of frames: for each particle half of the energies of
  * its pairs, and its force, from the formulas of pair_terms.h.
  *
- * gm_sorted    [frames][clusters LEY_CLUSTER] {x, y, z, charge}, by slots; of no particle: no numbers
+ * gm_sorted    [frames][clusters LEY_CLUSTER] as list_place.cl has put them
  * gm_sorted_type  [frames][clusters LEY_CLUSTER]
  * gm_frames    as in list.h
  * gm_rows, gm_tiles, gm_masks, gm_near  as in list_tiles.cl, made with the same LEY_CLUSTER and

@@ -47,7 +47,7 @@ LEY_FN void add_quanta(real value, LEY_GLOBAL int2 *gm_sum, float most, LEY_GLOB
         gm_beyond[0] = 1;
 }
 
-LEY_FN void add_to_memory(const pair_sums *s, int slot, size_t slots, float4 scale, LEY_GLOBAL int2 *gm_sums,
+LEY_FN void add_to_memory(const pair_sums *s, int slot, size_t slots, atom scale, LEY_GLOBAL int2 *gm_sums,
                           LEY_GLOBAL int *gm_beyond)
 {
     LEY_GLOBAL int2 *gm_own = gm_sums + slot;
@@ -100,7 +100,7 @@ LEY_FN other_particle load_other(LEY_GLOBAL const float4 *gm_frame, LEY_GLOBAL c
 
 LEY_FN void add_chunk(LEY_GLOBAL const float4 *gm_frame, float4 p, LEY_GLOBAL const float2 *gm_pairs,
                       LEY_GLOBAL const float4 *gm_at, LEY_GLOBAL const int *gm_type, int slot, int shift, int mask,
-                      LEY_REFERENCE(sixteen) numbers, LEY_REFERENCE(sixteen) series, float4 scale, size_t slots,
+                      LEY_REFERENCE(sixteen) numbers, LEY_REFERENCE(sixteen) series, atom scale, size_t slots,
                       LEY_GLOBAL int2 *gm_sums, LEY_GLOBAL int *gm_beyond, LEY_LOCAL float4 *sm_other,
                       LEY_LOCAL int *sm_words, pair_sums *sums)
 {

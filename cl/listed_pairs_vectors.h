@@ -15,23 +15,25 @@ typedef struct {
 LEY_FN void load_row(__global const float4 *gm_at, __global const int *gm_type, int row, float coulomb,
                      own_particles *own)
 {
-    float at[4][LEY_WIDTH];
-    for (int i = 0; i < LEY_WIDTH; i++) {
-        const float4 p = gm_at[row * LEY_CLUSTER + i];
-        at[0][i] = p.x;
-        at[1][i] = p.y;
-        at[2][i] = p.z;
-        at[3][i] = p.w * coulomb;
+    __global const float *gm_row = (__global const float *)(gm_at + row * LEY_CLUSTER);
+    own->x = LEY_LOAD(gm_row);
+    own->y = LEY_LOAD(gm_row + LEY_CLUSTER);
+    own->z = LEY_LOAD(gm_row + 2 * LEY_CLUSTER);
+    own->charge = LEY_LOAD(gm_row + 3 * LEY_CLUSTER) * coulomb;
+    for (int i = 0; i < LEY_WIDTH; i++)
         own->type[i] = gm_type[row * LEY_CLUSTER + i];
-    }
-    own->x = LEY_LOAD(at[0]);
-    own->y = LEY_LOAD(at[1]);
-    own->z = LEY_LOAD(at[2]);
-    own->charge = LEY_LOAD(at[3]);
+}
+
+LEY_FN float4 load_slot(__global const float4 *gm_at, int slot)
+{
+    __global const float *gm_x =
+        (__global const float *)(gm_at + slot / LEY_CLUSTER * LEY_CLUSTER) + slot % LEY_CLUSTER;
+    return (float4)(gm_x[0], gm_x[LEY_CLUSTER], gm_x[2 * LEY_CLUSTER], gm_x[3 * LEY_CLUSTER]);
 }
 
 /* a and b of the row's particles with a type: at 2 type, and 2 type + 1, vectors. */
-LEY_FN void look_up(const own_particles *own, int types, int type, __global const float2 *gm_table, __local float *sm_to)
+LEY_FN void look_up(const own_particles *own, int types, int type, __global const float2 *gm_table,
+                    __local float *sm_to)
 {
     for (int i = 0; i < LEY_WIDTH; i++) {
         const float2 factors = gm_table[own->type[i] * types + type];
@@ -90,7 +92,7 @@ LEY_FN pair_sums row_sums(__global const float4 *gm_frame, __global const float4
             const int name = is_tile ? gm_tile[k / LEY_CLUSTER] : gm_list[k - LEY_CLUSTER * tiles],
                       number = name & LEY_LIST_NUMBER, shift = name >> LEY_LIST_SHIFT,
                       slot = is_tile ? number * LEY_CLUSTER + k % LEY_CLUSTER : number;
-            const float4 p = gm_at[slot] + sm_shift[shift];
+            const float4 p = load_slot(gm_at, slot) + sm_shift[shift];
             if (!(p.x == p.x)) /* behind the last particle */
                 continue;
 #if LEY_TYPES > 0

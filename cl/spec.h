@@ -437,12 +437,19 @@
     LEY_DIALECT_KEYS(KEY) \
     KEY(LEY_WG, wg)
 
-/* list_boxes.cl, list_tiles.cl, listed_pairs.cl: clusters have LEY_CLUSTER particles: LEY_WIDTH of
- * vectors, 32 of groups. LEY_FULL 1: rows have all pairs of their particles, 0: each pair is in one
- * row; LEY_PTX: whether an OpenCL device takes inline PTX. */
+/* list_place.cl, list_boxes.cl, list_tiles.cl, listed_pairs.cl: clusters have LEY_CLUSTER
+ * particles, LEY_WIDTH of vectors, 32 of groups. LEY_PLANAR 1, of vectors: a cluster's numbers are
+ * {all x, all y, all z, all charges}; 0: {x, y, z, charge} of each particle. LEY_FULL 1: rows have
+ * all pairs of their particles, 0: each pair is in one row; LEY_PTX: whether an OpenCL device takes
+ * inline PTX. */
 #define LEY_LIST_BOXES_KEYS(KEY) \
     LEY_DIALECT_KEYS(KEY) \
-    KEY(LEY_CLUSTER, cluster)
+    KEY(LEY_CLUSTER, cluster) \
+    KEY(LEY_PLANAR, planar)
+#define LEY_LIST_PLACE_KEYS(KEY) \
+    LEY_DIALECT_KEYS(KEY) \
+    KEY(LEY_CLUSTER, cluster) \
+    KEY(LEY_PLANAR, planar)
 #define LEY_LIST_TILES_KEYS(KEY) \
     LEY_DIALECT_KEYS(KEY) \
     KEY(LEY_CLUSTER, cluster) \
@@ -451,11 +458,18 @@
 
 /* listed_pairs.cl. LEY_TYPES, of vectors: room for as many types; 0: for none. */
 #define LEY_LISTED_PAIRS_KEYS(KEY) \
-    LEY_LIST_TILES_KEYS(KEY) \
+    LEY_DIALECT_KEYS(KEY) \
+    KEY(LEY_CLUSTER, cluster) \
+    KEY(LEY_FULL, full) \
+    KEY(LEY_PTX, ptx) \
     KEY(LEY_LENNARD_JONES, lennard_jones) \
     KEY(LEY_COULOMB, coulomb) \
     KEY(LEY_FORCES, forces) \
     KEY(LEY_TYPES, types)
+/* mesh_gather.cl: as in density_spread.cl. */
+#define LEY_MESH_GATHER_KEYS(KEY) \
+    LEY_DIALECT_KEYS(KEY) \
+    KEY(LEY_WINDOW, window)
 #define LEY_LISTED_GATHER_KEYS(KEY) \
     LEY_DIALECT_KEYS(KEY) \
     KEY(LEY_FULL, full)

@@ -318,6 +318,8 @@ static const struct {
     {&list_tiles_kind, try_alone},
     {&listed_pairs_kind, try_alone},
     {&listed_gather_kind, try_alone},
+    {&mesh_points_kind, try_alone},
+    {&mesh_gather_kind, try_alone},
     {&ions_mask_kind, try_alone},
     {&ions_bricks_kind, try_alone},
     {&ions_nodes_kind, try_alone},

@@ -104,6 +104,8 @@ const check_row check_table[] = {
     KERNEL("list_tiles", 0, "what is near clusters of particles"),
     KERNEL("listed_pairs", 0, "energies and forces of pairs of lists"),
     KERNEL("listed_gather", 0, "sums of pairs, from slots to particles"),
+    KERNEL("mesh_points", 0, "positions for a mesh"),
+    KERNEL("mesh_gather", 0, "potentials and fields of a mesh at particles"),
     KERNEL("ions_mask", 0, "nodes near atoms"),
     KERNEL("ions_bricks", 0, "what ions add, and the best nodes"),
     KERNEL("ions_nodes", 0, "nodes by their values"),

@@ -111,8 +111,8 @@ static void set_bins(trial *t, bins_trial *b)
     }
 }
 
-/* Bins and cells correspond one to one, neighbours on the curve are neighbours; a bin's list has its
- * particles. */
+/* Bins and cells correspond one to one, neighbours on the curve are neighbours; a bin's list has
+ * its particles. */
 static ley_status judge_bins(const bins_trial *b, const int32_t *count, const int32_t *head, const int32_t *next,
                              const int32_t *bin, ley_error *error)
 {
@@ -228,16 +228,32 @@ static void set_places(trial *t, place_trial *p)
     }
 }
 
-static ley_status judge_places(const place_trial *p, const int32_t *slot, const int32_t *own, const float (*sorted)[4],
-                               const int32_t *type, ley_error *error)
+/* Coordinate d of a frame's slot among `sorted`. */
+static size_t place_in(const list_boxes_spec *spec, size_t slot, size_t d)
+{
+    const size_t cluster = (size_t)spec->cluster;
+    return spec->planar ? 4 * (slot / cluster * cluster) + d * cluster + slot % cluster : 4 * slot + d;
+}
+
+static bool is_at(const list_boxes_spec *spec, const float *sorted, size_t slot, const float position[4])
+{
+    bool is = true;
+    for (size_t d = 0; d < 4; d++) {
+        const float found = sorted[place_in(spec, slot, d)];
+        is = is && (position != NULL ? found == position[d] : d == 3 || isnan(found));
+    }
+    return is;
+}
+
+static ley_status judge_places(const list_boxes_spec *spec, const place_trial *p, const int32_t *slot,
+                               const int32_t *own, const float *sorted, const int32_t *type, ley_error *error)
 {
     for (int i = 0; i < FRAMES * MOST_SLOTS; i++) {
         const int f = i / MOST_SLOTS, at = i % MOST_SLOTS, right = at < PARTICLES ? p->right[f][at] : -1;
         if (own[i] != right)
             return fail(error, "the particle of slot", f, at, own[i], right);
-        if (right < 0 ? !isnan(sorted[i][0]) || !isnan(sorted[i][1]) || !isnan(sorted[i][2]) || type[i] != 0
-                      : memcmp(sorted[i], p->position[f][right], sizeof *sorted) != 0 || type[i] != p->type[right] ||
-                            slot[f * PADDED + right] != at)
+        if (!is_at(spec, sorted, (size_t)i, right < 0 ? NULL : p->position[f][right]) ||
+            type[i] != (right < 0 ? 0 : p->type[right]) || (right >= 0 && slot[f * PADDED + right] != at))
             return fail(error, "the type, at its position, of slot", f, at, type[i], right < 0 ? 0 : p->type[right]);
     }
     return LEY_OK;
@@ -266,11 +282,11 @@ static ley_status test_place(const dev_kernel *built, void *context, ley_error *
                                       .gm_head = {head}, .gm_next = {next}, .gm_bin = {bin}, .gm_slot = {slot},
                                       .gm_own = {own}, .gm_sorted = {sorted}, .gm_sorted_type = {sorted_type}));
     const int32_t *slot_back = get(t, slot, sizeof p->bin), *own_back = get(t, own, slots);
-    const void *type_back = get(t, sorted_type, slots);
-    float(*sorted_back)[4] = get(t, sorted, 4 * slots);
+    const void *sorted_back = get(t, sorted, 4 * slots), *type_back = get(t, sorted_type, slots);
     ley_status status = finish(t, error);
     if (status == LEY_OK)
-        status = judge_places(p, slot_back, own_back, (const float(*)[4])sorted_back, type_back, error);
+        status =
+            judge_places((const list_boxes_spec *)built->spec, p, slot_back, own_back, sorted_back, type_back, error);
     free(p);
     return trial_end(t, status);
 }
@@ -337,17 +353,17 @@ static void set_boxes(tiles_trial *s, int cluster)
             }
 }
 
-static dev_buffer *put_sorted(trial *t, const tiles_trial *s)
+static dev_buffer *put_sorted(trial *t, const tiles_trial *s, const list_boxes_spec *spec)
 {
     const size_t slots = (size_t)s->shape.slots;
-    float(*all)[4] = malloc(FRAMES * slots * sizeof *all);
+    float *all = malloc(4 * FRAMES * slots * sizeof *all);
     if (all == NULL) {
         ley_fail_memory(&t->error, slots, "the self-test");
         return NULL;
     }
-    for (size_t f = 0; f < FRAMES; f++)
-        memcpy(all + f * slots, s->sorted[f], slots * sizeof *all);
-    dev_buffer *made = put(t, all, FRAMES * slots * sizeof *all);
+    for (size_t i = 0; i < 4 * FRAMES * slots; i++)
+        all[place_in(spec, i / 4, i % 4)] = s->sorted[i / (4 * slots)][i / 4 % slots][i % 4];
+    dev_buffer *made = put(t, all, 4 * FRAMES * slots * sizeof *all);
     free(all);
     return made;
 }
@@ -359,8 +375,9 @@ static ley_status judge_boxes(const tiles_trial *s, const float *box, ley_error 
         const int f = i / (6 * pitch), part = i / pitch % 6, c = i % pitch;
         const float right = s->box[f][part][c], middle = s->box[f][0][c];
         if (isnan(middle) ? part == 0 && !isnan(box[i]) : !(fabsf(box[i] - right) <= 1e-5F))
-            return ley_fail(error, LEY_ERROR_WRONG_RESULT, "number %d of the box of cluster %d of frame %d is %g, not %g",
-                            part, c, f, (double)box[i], (double)right);
+            return ley_fail(error, LEY_ERROR_WRONG_RESULT,
+                            "number %d of the box of cluster %d of frame %d is %g, not %g", part, c, f, (double)box[i],
+                            (double)right);
     }
     return LEY_OK;
 }
@@ -377,7 +394,7 @@ static ley_status test_boxes(const dev_kernel *built, void *context, ley_error *
     set_slots(t, s);
     set_boxes(s, ((const list_boxes_spec *)built->spec)->cluster);
     const size_t bytes = FRAMES * 6 * (size_t)s->shape.pitch * sizeof(float);
-    dev_buffer *sorted = put_sorted(t, s), *box = put(t, NULL, bytes);
+    dev_buffer *sorted = put_sorted(t, s, (const list_boxes_spec *)built->spec), *box = put(t, NULL, bytes);
     if (t->error.status == LEY_OK)
         lists_launch(&t->sequence, built, (size_t)s->shape.pitch, FRAMES,
                      KERNEL_ARGUMENTS(list_boxes, .gm_sorted = {sorted}, .clusters = s->shape.clusters,
@@ -445,7 +462,8 @@ static int times_in_row(const tiles_trial *s, const list_tiles_spec *spec, const
     int times = 0;
     for (int k = 0; k < found->rows[row][0]; k++) {
         const size_t at = row * (size_t)found->room[0] + (size_t)k;
-        const int name = found->tile[at], in_row = spec->width > 1 ? j % c : i % c, bit = spec->width > 1 ? i % c : j % c;
+        const int name = found->tile[at], in_row = spec->width > 1 ? j % c : i % c,
+                  bit = spec->width > 1 ? i % c : j % c;
         if ((name & ((1 << LEY_LIST_SHIFT) - 1)) != j / c ||
             ((uint32_t)found->mask[at * (size_t)c + (size_t)in_row] >> bit & 1) == 0)
             continue;
@@ -504,7 +522,8 @@ static ley_status run_tiles(trial *t, tiles_trial *s, const dev_kernel *built, l
     }
     const size_t rows = FRAMES * clusters * sizeof(int32_t), tiles = rows * (size_t)room[0],
                  masks = tiles * (size_t)spec->cluster, nears = rows * (size_t)room[1];
-    dev_buffer *sorted = put_sorted(t, s), *owns = put(t, own, FRAMES * slots * sizeof *own),
+    const list_boxes_spec layout = lists_boxes_spec(spec);
+    dev_buffer *sorted = put_sorted(t, s, &layout), *owns = put(t, own, FRAMES * slots * sizeof *own),
                *slot = put(t, s->slot, sizeof s->slot), *boxes = put(t, box, FRAMES * 6 * pitch * sizeof *box),
                *frame = put(t, s->rows, sizeof s->rows), *first = put(t, s->first, sizeof s->first),
                *excluded = put(t, s->excluded, sizeof s->excluded), *counts = put(t, NULL, 2 * rows),
@@ -576,7 +595,7 @@ static size_t bytes_of_tiles(const dev_info *info, const void *spec)
 {
     const list_tiles_spec *s = spec;
     (void)info;
-    return s->width > 1 ? 0 : (size_t)s->cluster * 5 * sizeof(float) + sizeof(int32_t);
+    return (size_t)s->cluster * (s->width > 1 ? 3 : 5) * sizeof(float) + sizeof(int32_t);
 }
 
 static void first_specs(const dev_info *info, kernel_depth depth, kernel_visit *visit, void *context)
@@ -594,6 +613,14 @@ static void boxes_specs(const dev_info *info, kernel_depth depth, kernel_visit *
     visit(context, "list_boxes", &spec);
 }
 
+static void place_specs(const dev_info *info, kernel_depth depth, kernel_visit *visit, void *context)
+{
+    const list_tiles_spec tiles = lists_spec_for(info);
+    const list_boxes_spec spec = lists_boxes_spec(&tiles);
+    (void)depth;
+    visit(context, "list_place", &spec);
+}
+
 /* By default, and work-groups with rows of both kinds. */
 static void tiles_specs(const dev_info *info, kernel_depth depth, kernel_visit *visit, void *context)
 {
@@ -601,6 +628,7 @@ static void tiles_specs(const dev_info *info, kernel_depth depth, kernel_visit *
     visit(context, "list_tiles", &spec);
     spec.width = 1;
     spec.cluster = 32;
+    spec.root = LEY_ROOT_STANDARD;
     for (int full = 0; full < 2 && depth > KERNEL_FEW; full++) {
         spec.full = full;
         visit(context, full ? "list_tiles-group-full" : "list_tiles-group", &spec);
@@ -618,8 +646,8 @@ const kernel_kind list_bins_kind = {KERNEL_DESCRIPTION(list_bins, LEY_DIALECT_KE
 const kernel_kind list_first_kind = {KERNEL_DESCRIPTION(list_first, LEY_LIST_FIRST_KEYS, list_first),
                                      .group = group_of_first, .local_bytes = bytes_of_first, .specs = first_specs,
                                      .test = test_first};
-const kernel_kind list_place_kind = {KERNEL_DESCRIPTION(list_place, LEY_DIALECT_KEYS, list_place),
-                                     .group = group_of_many, .test = test_place};
+const kernel_kind list_place_kind = {KERNEL_DESCRIPTION(list_place, LEY_LIST_PLACE_KEYS, list_place),
+                                     .group = group_of_many, .specs = place_specs, .test = test_place};
 const kernel_kind list_boxes_kind = {KERNEL_DESCRIPTION(list_boxes, LEY_LIST_BOXES_KEYS, list_boxes),
                                      .group = group_of_many, .specs = boxes_specs, .test = test_boxes};
 const kernel_kind list_tiles_kind = {KERNEL_DESCRIPTION(list_tiles, LEY_LIST_TILES_KEYS, list_tiles),

@@ -3,9 +3,10 @@
 
 #include "calibrate.h"
 #include "energy/batch.h"
+#include "energy/reciprocal.h"
 #include "energy/trial.h"
 #include "error.h"
-#include "law/energy_parts.h"
+#include "law/energy_pairs.h"
 #include "verify/self_test.h"
 
 #include <math.h>
@@ -22,8 +23,8 @@
 static int root_for(const dev_info *info, int width)
 {
     return width == 16 && (info->quirks & DEV_QUIRK_AVX512) != 0 ? LEY_ROOT_AVX512
-           : width > 1                                             ? LEY_ROOT_RECIPROCAL
-                                                                   : LEY_ROOT_STANDARD;
+           : width > 1                                           ? LEY_ROOT_RECIPROCAL
+                                                                 : LEY_ROOT_STANDARD;
 }
 
 listed_pairs_spec listed_spec_for(const dev_info *info, const list_tiles_spec *tiles, const ley_energy_options *options,
@@ -38,7 +39,9 @@ listed_pairs_spec listed_spec_for(const dev_info *info, const list_tiles_spec *t
                                .lennard_jones = (int)options->lennard_jones,
                                .coulomb = (int)options->coulomb,
                                .forces = options->forces,
-                               .types = tiles->width == 1 || types > 128 ? 0 : types > 32 ? 128 : 32};
+                               .types = tiles->width == 1 || types > 128 ? 0
+                                        : types > 32                     ? 128
+                                                                         : 32};
 }
 
 /* ---- Memory ---------------------------------------------------------------------------------- */
@@ -49,10 +52,10 @@ typedef struct listed {
     pair_lists lists;
     dev_kernel pairs, gather;
     pair_numbers numbers;
-    int parts;                /* work-groups of a row */
-    buffer_of_int2 sums;      /* of 64 bits; where rows are full: no more than one */
-    buffer_of_float floats;   /* elsewhere: no more than one */
-    buffer_of_int beyond;     /* [frames] */
+    int parts;              /* work-groups of a row */
+    buffer_of_int2 sums;    /* of 64 bits; where rows are full: no more than one */
+    buffer_of_float floats; /* elsewhere: no more than one */
+    buffer_of_int beyond;   /* [frames] */
     float (*row)[LEY_LIST_ROWS][4];
     dev_staging *room[ENERGY_BATCHES]; /* what lists of a batch had no room for */
     double pair_s;                     /* that a pair of particles is predicted to take, and its place in lists */
@@ -65,8 +68,8 @@ static ley_status make_sums(listed *l, energy_part *part, ley_error *error)
     arena *memory = &part->arena;
     ley_status status = arena_buffer(memory, is_full ? 8 : 8 * slots, DEV_READ_WRITE, &l->sums.buffer, error);
     if (status == LEY_OK)
-        status = arena_buffer(memory, is_full ? 4 * slots * (size_t)l->parts : 4, DEV_READ_WRITE, &l->floats.buffer,
-                              error);
+        status =
+            arena_buffer(memory, is_full ? 4 * slots * (size_t)l->parts : 4, DEV_READ_WRITE, &l->floats.buffer, error);
     if (status == LEY_OK)
         status = arena_buffer(memory, (size_t)part->frames * sizeof(int32_t), DEV_READ_WRITE, &l->beyond.buffer, error);
     for (int i = 0; i < ENERGY_BATCHES && status == LEY_OK; i++)
@@ -76,8 +79,7 @@ static ley_status make_sums(listed *l, energy_part *part, ley_error *error)
 
 static listed_gather_spec gather_spec(const list_tiles_spec *tiles)
 {
-    return (listed_gather_spec){
-        .sum = LEY_SPEC_SUM_FLOAT, .width = 1, .root = LEY_ROOT_STANDARD, .full = tiles->full};
+    return (listed_gather_spec){.sum = LEY_SPEC_SUM_FLOAT, .width = 1, .root = LEY_ROOT_STANDARD, .full = tiles->full};
 }
 
 /* As many work-groups as keep a card busy; a processor's have whole rows. */
@@ -168,6 +170,7 @@ static void launch_gather(const listed *l, const energy_part *part, energy_batch
 static void launch(energy_part *part, void *own, energy_batch *b)
 {
     const listed *l = own;
+    b->lists = b->frames;
     make_rows(l, part, b);
     pair_lists_launch(&l->lists, &b->sequence, b->position, b->frames, l->row);
     sequence_read(&b->sequence, l->lists.beyond.buffer, 0, l->room[b - part->batch], 2 * sizeof(int32_t));
@@ -245,7 +248,9 @@ static ley_status create(energy_part *part, command_sequence *w, void **own, ley
     (void)w;
     if (l == NULL)
         return ley_fail_memory(error, sizeof *l, "lists of pairs");
-    const ley_status status = begin(l, part, &spec, 0, error);
+    const ley_energy_options *o = &part->problem->options;
+    const double alpha_per_A = o->coulomb == LEY_COULOMB_EWALD ? reciprocal_alpha(o) : 0;
+    const ley_status status = begin(l, part, &spec, alpha_per_A, error);
     return status == LEY_OK ? make_kernels(l, part, &spec, error) : status;
 }
 
@@ -360,8 +365,9 @@ static ley_status judge(const energy_trial *t, ley_error *error)
                              wrong = fabs((double)*from - right[k]);
                 self_test_note(wrong / scale, tolerance, scale, (double)*from, right[k]);
                 if (!(wrong <= tolerance * scale))
-                    return ley_fail(error, LEY_ERROR_WRONG_RESULT, "number %d of place %zu in frame %d is %.9g, not %.9g",
-                                    k, i, f, (double)*from, right[k]);
+                    return ley_fail(error, LEY_ERROR_WRONG_RESULT,
+                                    "number %d of place %zu in frame %d is %.9g, not %.9g", k, i, f, (double)*from,
+                                    right[k]);
             }
         }
     return LEY_OK;
@@ -370,12 +376,13 @@ static ley_status judge(const energy_trial *t, ley_error *error)
 static ley_status run_trial(const dev_kernel *built, energy_trial *t, listed *l, ley_error *error)
 {
     const listed_pairs_spec *s = (const listed_pairs_spec *)built->spec;
-    const list_tiles_spec tiles = {.sum = s->sum,
-                                   .width = s->width,
-                                   .root = LEY_ROOT_STANDARD,
-                                   .cluster = s->cluster,
-                                   .full = s->full,
-                                   .ptx = s->ptx};
+    list_tiles_spec tiles = lists_spec_for(built->device->info);
+    if (s->width != tiles.width) {
+        tiles.width = s->width;
+        tiles.root = LEY_ROOT_STANDARD;
+        tiles.cluster = s->cluster;
+    }
+    tiles.full = s->full;
     const listed_gather_spec gather = gather_spec(&tiles);
     energy_batch *b = energy_trial_batch(t);
     bool again = true;
@@ -456,14 +463,16 @@ static ley_status judge_gather(const gather_trial *g, bool is_full, const float 
                                ley_error *error)
 {
     for (int i = 0; i < GATHER_FRAMES * GATHER_PADDED * LEY_LIST_SUMS; i++) {
-        const int f = i / (GATHER_PADDED * LEY_LIST_SUMS), k = i / GATHER_PADDED % LEY_LIST_SUMS, at = i % GATHER_PADDED;
+        const int f = i / (GATHER_PADDED * LEY_LIST_SUMS), k = i / GATHER_PADDED % LEY_LIST_SUMS,
+                  at = i % GATHER_PADDED;
         const double sum = at < GATHER_PARTICLES ? ldexp((double)g->sums[f][k][g->slot[f][at]], -40) : 0;
         double right = k < 2 && !is_full ? sum / 2 : sum;
         if (k >= 2)
             right += (double)g->force[f][at][k - 2];
         else if (f == 1 && at < GATHER_PARTICLES)
             right = INFINITY;
-        const float found = k < 2 ? energy[(f * 4 + 1 + 2 * k) * GATHER_PADDED + at] : force[f * GATHER_PADDED + at][k - 2];
+        const float found =
+            k < 2 ? energy[(f * 4 + 1 + 2 * k) * GATHER_PADDED + at] : force[f * GATHER_PADDED + at][k - 2];
         if ((double)found != right)
             return ley_fail(error, LEY_ERROR_WRONG_RESULT, "number %d of place %d in frame %d is %g, not %g", k, at, f,
                             (double)found, right);
@@ -495,9 +504,9 @@ static ley_status run_gather(const dev_kernel *built, const gather_trial *g, are
     lists_launch(w, built, GATHER_PADDED, GATHER_FRAMES,
                  KERNEL_ARGUMENTS(listed_gather, .particles = GATHER_PARTICLES, .padded = GATHER_PADDED,
                                   .gm_slot = {slot}, .slots = GATHER_SLOTS, .parts = GATHER_PARTS, .gm_sums = {sums},
-                                  .gm_floats = {floats}, .gm_beyond = {beyond},
-                                  .per_quantum = {0x1p-41, 0x1p-40, 0, 0}, .has_forces = 1, .terms = {4, 1, 3, 0},
-                                  .gm_energy = {energy.buffer}, .gm_force = {force.buffer}));
+                                  .gm_floats = {floats}, .gm_beyond = {beyond}, .per_quantum = {0x1p-41, 0x1p-40, 0, 0},
+                                  .has_forces = 1, .terms = {4, 1, 3, 0}, .gm_energy = {energy.buffer},
+                                  .gm_force = {force.buffer}));
     sequence_read(w, energy.buffer, 0, energy.staging, energies);
     sequence_read(w, force.buffer, 0, force.staging, sizeof g->force);
     status = sequence_finish(w, error);
@@ -568,7 +577,8 @@ static void pairs_specs(const dev_info *info, kernel_depth depth, kernel_visit *
         for (int kind = 0; kind < (int)LEY_LENNARD_JONES_KINDS; kind++) {
             char name[KERNEL_NAME];
             o.lennard_jones = (ley_lennard_jones_kind)kind;
-            o.coulomb = kind < (int)LEY_COULOMB_KINDS ? (ley_coulomb_kind)(LEY_COULOMB_KINDS - 1 - kind) : LEY_COULOMB_PLAIN;
+            o.coulomb =
+                kind < (int)LEY_COULOMB_KINDS ? (ley_coulomb_kind)(LEY_COULOMB_KINDS - 1 - kind) : LEY_COULOMB_PLAIN;
             o.forces = kind % 2 != 0;
             const listed_pairs_spec spec = listed_spec_for(info, &tiles, &o, 20);
             snprintf(name, sizeof name, "listed_pairs-%d-%d-%d", way, spec.lennard_jones, spec.coulomb);

@@ -19,7 +19,8 @@ list_tiles_spec lists_spec_for(const dev_info *info)
     const int width = !has_vectors ? 1 : calibrate_width(info) > 8 ? 16 : 8;
     return (list_tiles_spec){.sum = LEY_SPEC_SUM_FLOAT,
                              .width = width,
-                             .root = LEY_ROOT_STANDARD,
+                             .root = width == 16 && (info->quirks & DEV_QUIRK_AVX512) != 0 ? LEY_ROOT_AVX512
+                                                                                           : LEY_ROOT_STANDARD,
                              .cluster = has_vectors ? width : GROUP_CLUSTER,
                              .full = has_vectors || !is_passing_on,
                              .ptx = (info->quirks & DEV_QUIRK_PTX) != 0};
@@ -27,8 +28,11 @@ list_tiles_spec lists_spec_for(const dev_info *info)
 
 list_boxes_spec lists_boxes_spec(const list_tiles_spec *spec)
 {
-    return (list_boxes_spec){
-        .sum = LEY_SPEC_SUM_FLOAT, .width = 1, .root = LEY_ROOT_STANDARD, .cluster = spec->cluster};
+    return (list_boxes_spec){.sum = LEY_SPEC_SUM_FLOAT,
+                             .width = 1,
+                             .root = LEY_ROOT_STANDARD,
+                             .cluster = spec->cluster,
+                             .planar = spec->width > 1};
 }
 
 list_first_spec lists_first_spec(const dev_info *info)
@@ -50,10 +54,9 @@ lists_shape lists_shape_of(const list_tiles_spec *spec, size_t particles, size_t
                      .clusters = (count + cluster - 1) / cluster,
                      .bits = 1,
                      .reach_A = reach_A};
-    const double side = cbrt(cluster / density), near = density *
-                                                        (side * side * side + 6 * side * side * reach_A +
-                                                         3 * M_PI * side * reach_A * reach_A +
-                                                         4 * M_PI / 3 * reach_A * reach_A * reach_A);
+    const double side = cbrt(cluster / density),
+                 near = density * (side * side * side + 6 * side * side * reach_A +
+                                   3 * M_PI * side * reach_A * reach_A + 4 * M_PI / 3 * reach_A * reach_A * reach_A);
     while (s.bits < MOST_BITS && ldexp(per_bin, 3 * s.bits) < (double)particles)
         s.bits++;
     s.bins = 1 << 3 * s.bits;
@@ -119,7 +122,7 @@ static ley_status make_kernels(pair_lists *l, dev *device, ley_error *error)
     if (status == LEY_OK)
         status = kernel_create(device, &list_first_kind, &first, NULL, NULL, &l->first, error);
     if (status == LEY_OK)
-        status = kernel_create(device, &list_place_kind, &plain, NULL, NULL, &l->place, error);
+        status = kernel_create(device, &list_place_kind, &boxes, NULL, NULL, &l->place, error);
     if (status == LEY_OK)
         status = kernel_create(device, &list_boxes_kind, &boxes, NULL, NULL, &l->boxes, error);
     return status == LEY_OK ? kernel_create(device, &list_tiles_kind, &l->spec, NULL, NULL, &l->tiles, error) : status;
@@ -133,9 +136,8 @@ static ley_status make_rows(pair_lists *l, arena *memory, ley_error *error)
     if (status == LEY_OK)
         status = arena_buffer(memory, rows * (size_t)s->room[0] * (size_t)l->spec.cluster, DEV_READ_WRITE,
                               &l->mask.buffer, error);
-    return status == LEY_OK
-               ? arena_buffer(memory, rows * (size_t)s->room[1], DEV_READ_WRITE, &l->near.buffer, error)
-               : status;
+    return status == LEY_OK ? arena_buffer(memory, rows * (size_t)s->room[1], DEV_READ_WRITE, &l->near.buffer, error)
+                            : status;
 }
 
 static ley_status make_buffers(pair_lists *l, arena *memory, ley_error *error)
@@ -166,7 +168,8 @@ static ley_status make_buffers(pair_lists *l, arena *memory, ley_error *error)
 }
 
 ley_status pair_lists_create(pair_lists *made, arena *memory, const list_tiles_spec *spec, int frames,
-                             const lists_shape *shape, const int32_t *first, const int32_t *excluded, buffer_of_int type, ley_error *error)
+                             const lists_shape *shape, const int32_t *first, const int32_t *excluded,
+                             buffer_of_int type, ley_error *error)
 {
     static const int32_t none[1];
     const size_t places = (size_t)shape->padded + 1, partners = (size_t)first[shape->padded];
@@ -244,7 +247,7 @@ void pair_lists_launch(const pair_lists *l, command_sequence *w, buffer_of_float
                  KERNEL_ARGUMENTS(list_tiles, .gm_sorted = l->sorted, .gm_own = l->own, .gm_slot = l->slot,
                                   .padded = s->padded, .clusters = s->clusters, .gm_box = l->box, .pitch = s->pitch,
                                   .gm_frames = l->rows, .gm_first = l->excluded_first, .gm_excluded = l->excluded,
-                                  .reach = s->reach_A, .room = {s->room[0], s->room[1], 0, 0},
-                                  .gm_rows = l->row_counts, .gm_tiles = l->tile, .gm_masks = l->mask,
-                                  .gm_near = l->near, .gm_beyond = l->beyond));
+                                  .reach = s->reach_A, .room = {s->room[0], s->room[1], 0, 0}, .gm_rows = l->row_counts,
+                                  .gm_tiles = l->tile, .gm_masks = l->mask, .gm_near = l->near,
+                                  .gm_beyond = l->beyond));
 }

@@ -8,6 +8,7 @@
 typedef struct list_boxes_spec {
     LEY_LIST_BOXES_KEYS(KERNEL_KEY_FIELD)
 } list_boxes_spec;
+typedef list_boxes_spec list_place_spec;
 typedef struct list_tiles_spec {
     LEY_LIST_TILES_KEYS(KERNEL_KEY_FIELD)
 } list_tiles_spec;
@@ -25,7 +26,7 @@ KERNEL_ARGUMENTS_STRUCT(list_tiles, LEY_LIST_TILES_ARGUMENTS);
 /* What a device's lists are by default: vectors of a processor hold a cluster, and have rows of all
  * pairs; so have work-groups, unless they pass numbers on without local memory. */
 list_tiles_spec lists_spec_for(const dev_info *info);
-list_boxes_spec lists_boxes_spec(const list_tiles_spec *spec);
+list_boxes_spec lists_boxes_spec(const list_tiles_spec *spec); /* also of list_place */
 list_first_spec lists_first_spec(const dev_info *info);
 
 /* How frames are laid out. */
@@ -63,10 +64,12 @@ typedef struct pair_lists {
 /* Kernels and buffers, in the arena, whose owner clears it. A zeroed one may be destroyed. `first`
  * [padded + 1] and `excluded`: as energy_problem has them. */
 ley_status pair_lists_create(pair_lists *made, arena *memory, const list_tiles_spec *spec, int frames,
-                             const lists_shape *shape, const int32_t *first, const int32_t *excluded, buffer_of_int type, ley_error *error);
+                             const lists_shape *shape, const int32_t *first, const int32_t *excluded,
+                             buffer_of_int type, ley_error *error);
 void pair_lists_destroy(pair_lists *l);
 
-/* Makes the lists of frames, whose rows are `row` [frames][LEY_LIST_ROWS]: free when this returns. */
+/* Makes the lists of frames, whose rows are `row`, [frames][LEY_LIST_ROWS]: they are free when this
+ * returns. */
 void pair_lists_launch(const pair_lists *l, command_sequence *w, buffer_of_float4 position, int frames,
                        float (*row)[LEY_LIST_ROWS][4]);
 

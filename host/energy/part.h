@@ -12,6 +12,7 @@
 typedef struct energy_batch {
     int64_t first; /* of the run */
     int frames;    /* 0: none is on its way */
+    int lists;     /* of pairs that were made for them */
     command_sequence sequence;
     buffer_of_float4 position; /* [frames][padded]: x, y, z from the frame's middle (in a cell: of the image within
                                   it), charge */
@@ -59,6 +60,9 @@ typedef struct energy_part {
 
     energy_batch batch[ENERGY_BATCHES];
     void *own[ENERGY_MODULES]; /* what each module has; NULL: nothing */
+
+    double splitting_per_A; /* of Ewald's sum, */
+    int64_t mesh[3];        /* and its mesh: that of the latest batch */
 } energy_part;
 
 #endif

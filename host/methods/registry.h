@@ -59,8 +59,6 @@
     KERNEL(pairs_14) \
     KERNEL(lcpo) \
     KERNEL(group_sums) \
-    KERNEL(born_pairs) \
-    KERNEL(born_particles) \
     KERNEL(list_bins) \
     KERNEL(list_first) \
     KERNEL(list_place) \
@@ -68,6 +66,10 @@
     KERNEL(list_tiles) \
     KERNEL(listed_pairs) \
     KERNEL(listed_gather) \
+    KERNEL(mesh_points) \
+    KERNEL(mesh_gather) \
+    KERNEL(born_pairs) \
+    KERNEL(born_particles) \
     KERNEL(ions_mask) \
     KERNEL(ions_bricks) \
     KERNEL(ions_nodes) \
