@@ -59,6 +59,7 @@
     KERNEL(ions_bricks) \
     KERNEL(ions_nodes) \
     KERNEL(separable) \
+    KERNEL(density_matrix) \
     KERNEL(gaussians) \
     KERNEL(hermite)
 
