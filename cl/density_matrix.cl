@@ -25,7 +25,8 @@
  * places         components of gm_values: {the density, the first of its gradient, or -1, -, -}
  * gm_values      [components][planes][rows][points]
  *
- * Global size {blocks along x, y, z} of groups. */
+ * Global size {blocks along x, y, z} of groups; blocks are those of the grid, so that no value
+ * depends on the slab. */
 #if !defined(LEY_POWERS) || !defined(LEY_ROOM) || !defined(LEY_EXP)
 #error "the specification is incomplete: see LEY_DENSITY_MATRIX_KEYS in spec.h"
 #endif
@@ -219,10 +220,11 @@ LEY_FN void multiply(LEY_LOCAL const float4 *sm_f, LEY_LOCAL const float4 *sm_d,
 LEY_FN void compute(ALL_PARAMETERS, LEY_LOCAL float4 *sm_room, LEY_LOCAL int *sm_list, LEY_LOCAL int *sm_counts)
 {
     const int item = LEY_LOCAL_ID(0), item_row = item / (FOURS / 2), item_point = item % (FOURS / 2);
-    const int x = LEY_GROUP_ID(0) * BLOCK_X, y = LEY_GROUP_ID(1) * BLOCK_Y, z = LEY_GROUP_ID(2) * BLOCK_Z,
-              last = (z + BLOCK_Z < slab.y ? z + BLOCK_Z : slab.y) - 1, own_x = x + item % BLOCK_X,
-              own_y = y + item / BLOCK_X % BLOCK_Y, plane = z + item / (BLOCK_X * BLOCK_Y), own_z = plane < last ? plane : last;
-    LEY_GLOBAL const float2 *gm_y = gm_axes + size.x, *gm_z = gm_y + size.y + slab.x;
+    const int x = LEY_GROUP_ID(0) * BLOCK_X, y = LEY_GROUP_ID(1) * BLOCK_Y,
+              z = (slab.x / BLOCK_Z + LEY_GROUP_ID(2)) * BLOCK_Z, last = (z + BLOCK_Z < size.z ? z + BLOCK_Z : size.z) - 1,
+              own_x = x + item % BLOCK_X, own_y = y + item / BLOCK_X % BLOCK_Y,
+              plane = z + item / (BLOCK_X * BLOCK_Y), own_z = plane < last ? plane : last;
+    LEY_GLOBAL const float2 *gm_y = gm_axes + size.x, *gm_z = gm_y + size.y;
     basis b;
     b.shells = gm_shells;
     b.centres = gm_centres;
@@ -269,10 +271,10 @@ LEY_FN void compute(ALL_PARAMETERS, LEY_LOCAL float4 *sm_room, LEY_LOCAL int *sm
             LEY_BARRIER();
         }
     }
-    if (plane > last)
+    if (plane < slab.x || plane >= slab.x + slab.y)
         return;
     const size_t component = (size_t)slab.y * size.x * size.y;
-    LEY_GLOBAL float *gm_own = gm_values + ((size_t)own_z * size.y + own_y) * size.x + own_x;
+    LEY_GLOBAL float *gm_own = gm_values + ((size_t)(plane - slab.x) * size.y + own_y) * size.x + own_x;
     gm_own[places.x * component] = s.rho;
     if (places.y < 0)
         return;

@@ -173,7 +173,11 @@ static void check_densities(const ley_wavefunction *w, bool is_spin, const ley_g
         ley_run_options options = usual();
         options.variant = variant;
         run(&j, w, &options, false);
-        assert_right(&j, w, weights, support_is_quick() ? 97 : 13, 5e-6);
+        if (variant != NULL && strcmp(variant, "matrix") == 0 && (j.request.laplacian || j.request.reduced_gradient))
+            assert_error_at(j.status, LEY_ERROR_NO_DEVICE, &j.error, "variant matrix is for densities and gradients", false,
+                            __FILE__, __LINE__);
+        else
+            assert_right(&j, w, weights, support_is_quick() ? 97 : 13, 5e-6);
         end(&j);
     }
     free(weights);
@@ -187,6 +191,7 @@ static void test_densities(void **state)
     for (int is_spin = 0; is_spin <= 1; is_spin++) {
         check_densities(w, is_spin, &straight, NULL);
         check_densities(w, is_spin, &straight, "separable4");
+        check_densities(w, is_spin, &straight, "matrix");
         check_densities(w, is_spin, &oblique, NULL);
         check_densities(w, is_spin, NULL, NULL);
     }
@@ -312,6 +317,32 @@ static void test_variants_and_slabs(void **state)
     ley_wavefunction_destroy(w);
 }
 
+/* A density by its matrix: blocks of planes are those of the grid, whatever slabs begin with. */
+static void test_matrix_in_slabs(void **state)
+{
+    const ley_wavefunction_request density = {.kind = LEY_DENSITY, .gradient = true};
+    ley_wavefunction *w = NULL;
+    ley_error error = {0};
+    ley_run_options options = usual();
+    options.variant = "matrix";
+    assert_ok(some_wavefunction(60, 2, 4, 9, &w, &error));
+    wavefunction_job whole = make_job(density, &straight);
+    run(&whole, w, &options, false);
+    assert_ok_at(whole.status, &whole.error, "a whole grid", __FILE__, __LINE__);
+    for (options.slab_planes = 1; options.slab_planes < 4; options.slab_planes += 2) {
+        wavefunction_job slabs = make_job(density, &straight);
+        run(&slabs, w, &options, false);
+        assert_ok_at(slabs.status, &slabs.error, "slabs", __FILE__, __LINE__);
+        assert_true(ley_job_report(slabs.job)->slab_count >= 2);
+        for (size_t v = 0; v < slabs.values; v++)
+            assert_memory_equal(ley_map_read_values(slabs.maps[v]), ley_map_read_values(whole.maps[v]),
+                                (size_t)wavefunction_job_points(&whole) * sizeof(float));
+        end(&slabs);
+    }
+    end(&whole);
+    ley_wavefunction_destroy(w);
+}
+
 /* Every variant that takes points anywhere, in every sum that it has: orbitals, a density with its
  * derivatives, more orbitals than are computed at once. */
 static void test_variants_of_lists(void **state)
@@ -410,10 +441,14 @@ static void test_compiled_once(void **state)
 static void test_large_bases(void **state)
 {
     static const int64_t list[] = {0};
+    static const double one[] = {1};
     static const struct {
         const char *variant, *says;
-    } cases[] = {
-        {"constant", "constant memory has"}, {"compiled", "more Gaussians than compilers take"}, {"tiled", NULL}};
+        bool is_density;
+    } cases[] = {{"constant", "constant memory has"},
+                 {"compiled", "more Gaussians than compilers take"},
+                 {"tiled", NULL},
+                 {"matrix", "functions take more local memory", .is_density = true}};
     const ley_grid grid = {.origin_A = {0, 0, 5}, .step_A = LEY_STEPS(4, 4, 3), .n = {5, 5, 2}};
     ley_wavefunction *w = NULL;
     ley_error error = {0};
@@ -422,7 +457,11 @@ static void test_large_bases(void **state)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         ley_run_options options = usual();
         options.variant = cases[i].variant;
-        wavefunction_job j = make_job((ley_wavefunction_request){.orbitals = list, .orbital_count = 1}, &grid);
+        wavefunction_job j = make_job((ley_wavefunction_request){.kind = cases[i].is_density ? LEY_DENSITY : LEY_ORBITALS,
+                                                                 .orbitals = list,
+                                                                 .orbital_count = 1,
+                                                                 .occupations = cases[i].is_density ? one : NULL},
+                                      &grid);
         run(&j, w, &options, false);
         if (cases[i].says == NULL || (i == 0 && j.status == LEY_OK)) /* some have more than 64 KB of it */
             assert_right(&j, w, NULL, 1, 2e-6);
@@ -440,10 +479,11 @@ static void test_frames(void **state)
     enum { FRAMES = 4, ORBITALS = 6 };
     static const int64_t list[] = {1, 4};
     ley_error error = {0};
-    for (int what = 0; what < 4; what++) {
+    for (int what = 0; what < 5; what++) {
         ley_wavefunction *w = NULL, *now = NULL;
         ley_wavefunction_plan *plan = NULL;
         ley_run_options options = usual();
+        options.variant = what == 4 ? "matrix" : NULL;
         options.verify_points = what % 2 == 0 ? 0 : options.verify_points; /* then nothing is made anew */
         assert_ok(some_wavefunction(7, 2, ORBITALS, 31, &w, &error));
         ley_wavefunction_arrays a = ley_wavefunction_get(w);
@@ -473,7 +513,7 @@ static void test_frames(void **state)
             assert_ok(ley_wavefunction_create(&other, &now, &error));
             for (int64_t i = 0; i < ORBITALS; i++)
                 assert_ok(wavefunction_weight(now, i, false, &weights[i], &error));
-            assert_values(&j, now, what == 3 ? weights : NULL, 41, 5e-6);
+            assert_values(&j, now, what >= 3 ? weights : NULL, 41, 5e-6);
             ley_wavefunction_destroy(now);
         }
         coefficients[3] = NAN;
@@ -855,6 +895,11 @@ static void test_faults(void **state)
         {"gaussians", "k < part.y; k +=", "k < part.y - 1; k +=", true, false, "tiled"},
         {"gaussians", "value * c[o]);", "value * c[o ^ 1]);", true, false, "many"},
         {"gaussians", "value * c[o]);", "(j == 2 ? 0.99f : 1.0f) * value * c[o]);", true, false, "many"},
+        {"density_matrix", "count + sm_counts[item] - own;", "count + sm_counts[item];", .variant = "matrix",
+         .has_gradient = true},
+        {"density_matrix", "2 * v.slope * v.y", "2 * v.slope * v.z", .variant = "matrix", .has_gradient = true},
+        {"density_matrix", "first < count; first += STEP", "first < count - STEP; first += STEP", .variant = "matrix",
+         .has_gradient = true},
     };
     static const int64_t list[] = {0, 1};
     for (size_t i = 0; i < sizeof faults / sizeof *faults; i++) {
@@ -974,7 +1019,7 @@ static void test_sharp_judge(void **state)
 static int run_on(const char *selector, const ley_device_info *info)
 {
     return RUN_ON_DEVICE("orbitals", &engine, test_functions, test_densities, test_chosen_densities, test_differences,
-                         test_variants_and_slabs, test_variants_of_lists, test_far_from_origin, test_compiled_once,
+                         test_variants_and_slabs, test_matrix_in_slabs, test_variants_of_lists, test_far_from_origin, test_compiled_once,
                          test_large_bases, test_frames, test_other_occupations, test_screening, test_integrals,
                          test_many_functions, test_refusals, test_forecasts, test_cancel, test_faults,
                          test_wrong_functions);

@@ -372,9 +372,10 @@ static void launch_matrix(separable_run *run)
     const separable_kernel *k = run->kernel;
     const density_matrix *m = &k->matrix;
     const int32_t *places = k->problem.passes[0].places;
+    const int64_t last = run->first + run->planes - 1;
     const size_t groups[3] = {(size_t)(k->shape.padded_x / LEY_DENSITY_MATRIX_X),
                               (size_t)(k->shape.padded_y / LEY_DENSITY_MATRIX_Y),
-                              (size_t)((run->planes + LEY_DENSITY_MATRIX_Z - 1) / LEY_DENSITY_MATRIX_Z)};
+                              (size_t)(last / LEY_DENSITY_MATRIX_Z - run->first / LEY_DENSITY_MATRIX_Z + 1)};
     sequence_launch(
         &run->command_sequence, &k->kernel, groups,
         KERNEL_ARGUMENTS(density_matrix, .gm_shells = {m->gm_shells}, .gm_centres = {m->gm_centres},
