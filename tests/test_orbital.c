@@ -174,8 +174,8 @@ static void check_densities(const ley_wavefunction *w, bool is_spin, const ley_g
         options.variant = variant;
         run(&j, w, &options, false);
         if (variant != NULL && strcmp(variant, "matrix") == 0 && (j.request.laplacian || j.request.reduced_gradient))
-            assert_error_at(j.status, LEY_ERROR_NO_DEVICE, &j.error, "variant matrix is for densities and gradients", false,
-                            __FILE__, __LINE__);
+            assert_error_at(j.status, LEY_ERROR_NO_DEVICE, &j.error, "variant matrix is for densities and gradients",
+                            false, __FILE__, __LINE__);
         else
             assert_right(&j, w, weights, support_is_quick() ? 97 : 13, 5e-6);
         end(&j);
@@ -457,11 +457,12 @@ static void test_large_bases(void **state)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         ley_run_options options = usual();
         options.variant = cases[i].variant;
-        wavefunction_job j = make_job((ley_wavefunction_request){.kind = cases[i].is_density ? LEY_DENSITY : LEY_ORBITALS,
-                                                                 .orbitals = list,
-                                                                 .orbital_count = 1,
-                                                                 .occupations = cases[i].is_density ? one : NULL},
-                                      &grid);
+        wavefunction_job j =
+            make_job((ley_wavefunction_request){.kind = cases[i].is_density ? LEY_DENSITY : LEY_ORBITALS,
+                                                .orbitals = list,
+                                                .orbital_count = 1,
+                                                .occupations = cases[i].is_density ? one : NULL},
+                     &grid);
         run(&j, w, &options, false);
         if (cases[i].says == NULL || (i == 0 && j.status == LEY_OK)) /* some have more than 64 KB of it */
             assert_right(&j, w, NULL, 1, 2e-6);
@@ -582,6 +583,117 @@ static void test_screening(void **state)
     end(&some);
     end(&all);
     ley_wavefunction_destroy(w);
+}
+
+/* So many nuclei, each with s functions of one Gaussian each, of these exponents, all with an
+ * orbital's coefficients between 0.5 and 1. */
+static ley_wavefunction *gaussians_of(int64_t nuclei, double width, int64_t each, const double *exponents)
+{
+    const int64_t n = nuclei * each;
+    ley_wavefunction *w = NULL;
+    ley_error error = {0};
+    unsigned seed = 3;
+    int32_t *shells = calloc(3 * (size_t)n, sizeof *shells);
+    int64_t *first = calloc((size_t)n + 1, sizeof *first);
+    double *positions = calloc(3 * (size_t)nuclei, sizeof *positions),
+           *charges = calloc((size_t)nuclei, sizeof *charges), *numbers = calloc(3 * (size_t)n, sizeof *numbers);
+    for (int64_t i = 0; i < 3 * nuclei; i++)
+        positions[i] = width * support_uniform(&seed);
+    for (int64_t i = 0; i < n; i++) {
+        shells[i] = (int32_t)(i / each);
+        first[i + 1] = i + 1;
+        numbers[i] = exponents[i % each];
+        numbers[n + i] = 1;
+        numbers[2 * n + i] = 1 - 0.5 * support_uniform(&seed);
+    }
+    static const double two[] = {2};
+    assert_ok(ley_wavefunction_create(&(const ley_wavefunction_arrays){.size = sizeof(ley_wavefunction_arrays),
+                                                                       .nuclei = nuclei,
+                                                                       .shells = n,
+                                                                       .primitives = n,
+                                                                       .orbitals = 1,
+                                                                       .charges = charges,
+                                                                       .positions_bohr = positions,
+                                                                       .shell_atom = shells,
+                                                                       .shell_l = shells + n,
+                                                                       .shell_pure = shells + 2 * n,
+                                                                       .shell_first_primitive = first,
+                                                                       .exponents = numbers,
+                                                                       .coefficients = numbers + n,
+                                                                       .orbital_coefficients = numbers + 2 * n,
+                                                                       .occupations = two},
+                                      &w, &error));
+    free(shells);
+    free(first);
+    free(positions);
+    free(charges);
+    free(numbers);
+    return w;
+}
+
+/* Where a steep function is below the threshold its derivatives are not. */
+static void test_screened_slopes(void **state)
+{
+    static const double exponents[] = {0.1, 500}, weights[] = {2};
+    static const char *const variants[] = {NULL, "separable4", "matrix"};
+    ley_wavefunction *w = gaussians_of(1, 0, 2, exponents);
+    for (size_t v = 0; v < sizeof variants / sizeof *variants; v++)
+        for (int axis = 0; axis < 3; axis++)
+            for (int laplacian = 0; laplacian <= (v < 2); laplacian++) {
+                ley_grid grid = {.origin_A = {0}, .step_A = LEY_STEPS(1e-6, 1e-6, 1e-6), .n = {2, 2, 2}};
+                grid.origin_A[axis] = 0.177 * units_bohr_A;
+                grid.step_A[axis][axis] = 0.001 * units_bohr_A;
+                grid.n[axis] = 24;
+                ley_run_options options = usual();
+                options.variant = variants[v];
+                wavefunction_job j = make_job(
+                    (ley_wavefunction_request){.kind = LEY_DENSITY, .gradient = true, .laplacian = laplacian}, &grid);
+                run(&j, w, &options, false);
+                assert_ok_at(j.status, &j.error, "slopes", __FILE__, __LINE__);
+                for (size_t value = 0; value < j.values; value++) {
+                    const wavefunction_quantity q = {.wavefunction = w, .weights = weights, .derivative = (int)value};
+                    for (int64_t i = 0; i < wavefunction_job_points(&j); i++) {
+                        double place[3];
+                        const double found = wavefunction_job_found(&j, value, i, place),
+                                     right = wavefunction_value(&q, place).value;
+                        if (value == 0 || value == 1 + (size_t)axis || value == 4)
+                            assert_true(fabs(found - right) <= 1e-2 * fabs(right));
+                    }
+                }
+                end(&j);
+            }
+    ley_wavefunction_destroy(w);
+}
+
+/* As many terms as work-groups list in whole segments, and as functions have room: all of them
+ * reach, or some. */
+static void check_segments(double width)
+{
+    static const int64_t list[] = {0};
+    static const double exponents[] = {0.3}, weights[] = {2};
+    const ley_grid grid = {.origin_A = {0, 0, 0}, .step_A = LEY_STEPS(0.2, 0.2, 0.5), .n = {13, 11, 3}};
+    ley_wavefunction *w = gaussians_of(1024, width, 1, exponents);
+    for (int i = -1; i < support_variants("wavefunction", LEY_TARGET_GRID); i++) {
+        ley_run_options options = usual();
+        options.variant = i < 0 ? NULL : ley_variant_name("wavefunction", LEY_TARGET_GRID, (size_t)i);
+        const bool is_density = i >= 0 && strcmp(options.variant, "matrix") == 0;
+        if (!support_tries_variant(engine, options.variant))
+            continue;
+        wavefunction_job j = make_job(is_density ? (ley_wavefunction_request){.kind = LEY_DENSITY, .gradient = true}
+                                                 : (ley_wavefunction_request){.orbitals = list, .orbital_count = 1},
+                                      &grid);
+        run(&j, w, &options, false);
+        if (j.status != LEY_ERROR_NO_DEVICE)
+            assert_right(&j, w, is_density ? weights : NULL, 7, 5e-6);
+        end(&j);
+    }
+    ley_wavefunction_destroy(w);
+}
+
+static void test_whole_segments(void **state)
+{
+    check_segments(5);
+    check_segments(40);
 }
 
 /* A term of a Gaussian at a distance from its centre, as plain formulas have it: x^l e^(-a x^2), or
@@ -1019,10 +1131,10 @@ static void test_sharp_judge(void **state)
 static int run_on(const char *selector, const ley_device_info *info)
 {
     return RUN_ON_DEVICE("orbitals", &engine, test_functions, test_densities, test_chosen_densities, test_differences,
-                         test_variants_and_slabs, test_matrix_in_slabs, test_variants_of_lists, test_far_from_origin, test_compiled_once,
-                         test_large_bases, test_frames, test_other_occupations, test_screening, test_integrals,
-                         test_many_functions, test_refusals, test_forecasts, test_cancel, test_faults,
-                         test_wrong_functions);
+                         test_variants_and_slabs, test_matrix_in_slabs, test_variants_of_lists, test_far_from_origin,
+                         test_compiled_once, test_large_bases, test_frames, test_other_occupations, test_screening,
+                         test_screened_slopes, test_whole_segments, test_integrals, test_many_functions, test_refusals,
+                         test_forecasts, test_cancel, test_faults, test_wrong_functions);
 }
 
 int main(void)

@@ -28,8 +28,7 @@
 enum { JUDGED = 200, FRAME_POINTS = 80, FRAMES = 20, SHARE_OF_PLANES = 8 };
 static const double most_slab_bytes = 256 << 20;
 static const char density_name[] = "density", gradient_name[] = "gradient", separate_name[] = "gradient-separable",
-                  frames_name[] = "frames",
-                  potential_name[] = "potential", scattered_name[] = "potential-points";
+                  frames_name[] = "frames", potential_name[] = "potential", scattered_name[] = "potential-points";
 
 typedef struct orbital_bench {
     ley_wavefunction *wavefunction, *small, *caffeine;
@@ -41,7 +40,8 @@ typedef struct orbital_bench {
 
 static const char *named(size_t i)
 {
-    static const char *const others[] = {density_name, gradient_name, separate_name, frames_name, potential_name, scattered_name};
+    static const char *const others[] = {density_name, gradient_name,  separate_name,
+                                         frames_name,  potential_name, scattered_name};
     size_t own = 0, lists = 0;
     while (separable_variant(own) != NULL)
         own++;
@@ -389,8 +389,9 @@ static ley_status measure_kernel(worker *w, const ley_bench_options *o, const ch
         status = bench_time(o, points * p->gaussians * (is_density ? r.task->used_count : 1), run_once, &r, b, error);
     if (status == LEY_OK) {
         status = put_shares(&r, limits, b, error);
-        bench_put_figure(&b->row, "build_s",
-                         kernel_build_s(w->info, r.task->is_listed ? &gaussians_kind : separable_kernel_kind(&r.separable)));
+        bench_put_figure(
+            &b->row, "build_s",
+            kernel_build_s(w->info, r.task->is_listed ? &gaussians_kind : separable_kernel_kind(&r.separable)));
     }
     if (status == LEY_OK)
         status =

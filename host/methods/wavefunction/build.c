@@ -70,8 +70,8 @@ static void make_small(separable_spec *s)
     s->tile = 8;
 }
 
-static ley_status choose(const dev_info *info, const char *name, int powers, int derivatives,
-                         separable_choice *choice, ley_error *error)
+static ley_status choose(const dev_info *info, const char *name, int powers, int derivatives, separable_choice *choice,
+                         ley_error *error)
 {
     const variant *v = NULL;
     for (size_t i = 0; i < VARIANT_COUNT; i++)
@@ -144,8 +144,7 @@ static void list_specs(const dev_info *info, kernel_depth depth, kernel_visit *v
         char name[KERNEL_NAME];
         if ((!is_usual && (depth == KERNEL_FEW || derivatives > 0)) ||
             ((!is_usual || derivatives > 0) && powers != SOME_POWERS) ||
-            choose(info, named, powers, derivatives, &choice, NULL) != LEY_OK ||
-            choice.spec.derivatives != derivatives)
+            choose(info, named, powers, derivatives, &choice, NULL) != LEY_OK || choice.spec.derivatives != derivatives)
             continue;
         const int length = snprintf(name, sizeof name, "%s-%d", named, powers);
         if (derivatives > 0)
@@ -186,12 +185,11 @@ ley_status separable_kernel_create(dev *device, const separable_wish *wish, sepa
     const bool is_by_matrix =
         wish->variant != NULL ? strcmp(wish->variant, DENSITY_BY_MATRIX) == 0 : density_matrix_suits(info, wish);
     *k = (separable_kernel){.device = device};
-    ley_status status = calibrate_get(device, CALIBRATE_MULTIPLY_ADDS | (is_by_matrix ? CALIBRATE_EXPS : 0), &k->facts,
-                                      error);
+    ley_status status =
+        calibrate_get(device, CALIBRATE_MULTIPLY_ADDS | (is_by_matrix ? CALIBRATE_EXPS : 0), &k->facts, error);
     if (status == LEY_OK)
-        status = is_by_matrix
-                     ? density_matrix_choose(info, &k->facts, wish, &k->choice, error)
-                     : choose(info, wish->variant, wish->powers, wish->derivatives, &k->choice, error);
+        status = is_by_matrix ? density_matrix_choose(info, &k->facts, wish, &k->choice, error)
+                              : choose(info, wish->variant, wish->powers, wish->derivatives, &k->choice, error);
     if (status == LEY_OK)
         status = kernel_create(device, separable_kernel_kind(k), spec_of(k), NULL, k, &k->kernel, error);
     return status;

@@ -111,10 +111,10 @@ static void find_reach(void *context, size_t first, size_t last)
     const density_orbitals *o = p->orbitals;
     for (size_t s = first; s < last; s++)
         p->m->centres[8 * s + 3] =
-            (float)(o->thresholds == NULL ? farthest2
-                                          : fmin(farthest2, expansion_reach2(&p->m->e, &p->m->e.gaussians[s],
-                                                                             p->coefficients, o->thresholds, o->count,
-                                                                             o->gradient)));
+            (float)(o->thresholds == NULL
+                        ? farthest2
+                        : fmin(farthest2, expansion_reach2(&p->m->e, &p->m->e.gaussians[s], p->coefficients,
+                                                           o->thresholds, o->count, o->gradient)));
 }
 
 static void expand(void *context, size_t first, size_t last)
@@ -148,7 +148,8 @@ static ley_status make_room(density_matrix *m, const tables_shape *shape, ley_er
 {
     const ley_wavefunction *w = m->e.wavefunction;
     const size_t shells = (size_t)m->e.count + 1, functions = (size_t)m->functions + 1;
-    const ley_status status = memory_check_one("the density matrix", density_matrix_bytes(w, shape), "another variant", error);
+    const ley_status status =
+        memory_check_one("the density matrix", density_matrix_bytes(w, shape), "another variant", error);
     if (status != LEY_OK)
         return status;
     m->points = points_of(shape);
@@ -183,8 +184,8 @@ static ley_status upload(density_matrix *m, arena *a, ley_error *error)
     return status;
 }
 
-ley_status density_matrix_load(const density_orbitals *orbitals, const tables_shape *shape, arena *a,
-                               density_matrix *m, ley_error *error)
+ley_status density_matrix_load(const density_orbitals *orbitals, const tables_shape *shape, arena *a, density_matrix *m,
+                               ley_error *error)
 {
     *m = (density_matrix){.functions = 0};
     ley_status status = expansion_create_contracted(orbitals->wavefunction, &m->e, error);

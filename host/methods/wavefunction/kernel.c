@@ -376,16 +376,16 @@ static void launch_matrix(separable_run *run)
     const size_t groups[3] = {(size_t)(k->shape.padded_x / LEY_DENSITY_MATRIX_X),
                               (size_t)(k->shape.padded_y / LEY_DENSITY_MATRIX_Y),
                               (size_t)(last / LEY_DENSITY_MATRIX_Z - run->first / LEY_DENSITY_MATRIX_Z + 1)};
-    sequence_launch(
-        &run->command_sequence, &k->kernel, groups,
-        KERNEL_ARGUMENTS(density_matrix, .gm_shells = {m->gm_shells}, .gm_centres = {m->gm_centres},
-                         .n_shells = m->e.count, .gm_primitives = {m->gm_primitives}, .gm_functions = {m->gm_codes},
-                         .n_functions = m->functions, .gm_matrix = {m->gm_matrix}, .gm_axes = {m->gm_axes},
-                         .size = {(int32_t)k->shape.padded_x, (int32_t)k->shape.padded_y, (int32_t)k->shape.n[2],
-                                  m->pitch},
-                         .slab = {(int32_t)run->first, (int32_t)run->planes, 0, 0},
-                         .places = {places[1], places[2], 0, 0}, .gm_values = {run->values.buffer}),
-        (double)run->planes * matrix_plane_s(k, &k->problem));
+    sequence_launch(&run->command_sequence, &k->kernel, groups,
+                    KERNEL_ARGUMENTS(density_matrix, .gm_shells = {m->gm_shells}, .gm_centres = {m->gm_centres},
+                                     .n_shells = m->e.count, .gm_primitives = {m->gm_primitives},
+                                     .gm_functions = {m->gm_codes}, .n_functions = m->functions,
+                                     .gm_matrix = {m->gm_matrix}, .gm_axes = {m->gm_axes},
+                                     .size = {(int32_t)k->shape.padded_x, (int32_t)k->shape.padded_y,
+                                              (int32_t)k->shape.n[2], m->pitch},
+                                     .slab = {(int32_t)run->first, (int32_t)run->planes, 0, 0},
+                                     .places = {places[1], places[2], 0, 0}, .gm_values = {run->values.buffer}),
+                    (double)run->planes * matrix_plane_s(k, &k->problem));
 }
 
 ley_status separable_run_begin(separable_run *run, int64_t first, int64_t planes, const atomic_bool *cancelled,
