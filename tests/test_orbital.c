@@ -585,10 +585,12 @@ static void test_screening(void **state)
     ley_wavefunction_destroy(w);
 }
 
-/* So many nuclei, each with s functions of one Gaussian each, of these exponents, all with an
- * orbital's coefficients between 0.5 and 1. */
-static ley_wavefunction *gaussians_of(int64_t nuclei, double width, int64_t each, const double *exponents)
+/* So many nuclei, each with Cartesian shells of one Gaussian each, of these exponents and angular
+ * momenta, and an orbital with coefficients between 0.5 and 1. */
+static ley_wavefunction *gaussians_of(int64_t nuclei, double width, int64_t each, const double *exponents,
+                                      const int32_t *l)
 {
+    enum { MOST = 28 };
     const int64_t n = nuclei * each;
     ley_wavefunction *w = NULL;
     ley_error error = {0};
@@ -596,7 +598,8 @@ static ley_wavefunction *gaussians_of(int64_t nuclei, double width, int64_t each
     int32_t *shells = calloc(3 * (size_t)n, sizeof *shells);
     int64_t *first = calloc((size_t)n + 1, sizeof *first);
     double *positions = calloc(3 * (size_t)nuclei, sizeof *positions),
-           *charges = calloc((size_t)nuclei, sizeof *charges), *numbers = calloc(3 * (size_t)n, sizeof *numbers);
+           *charges = calloc((size_t)nuclei, sizeof *charges),
+           *numbers = calloc((2 + MOST) * (size_t)n, sizeof *numbers);
     for (int64_t i = 0; i < 3 * nuclei; i++)
         positions[i] = width * support_uniform(&seed);
     for (int64_t i = 0; i < n; i++) {
@@ -604,8 +607,10 @@ static ley_wavefunction *gaussians_of(int64_t nuclei, double width, int64_t each
         first[i + 1] = i + 1;
         numbers[i] = exponents[i % each];
         numbers[n + i] = 1;
-        numbers[2 * n + i] = 1 - 0.5 * support_uniform(&seed);
+        shells[n + i] = l[i % each];
     }
+    for (int64_t i = 2 * n; i < (2 + MOST) * n; i++)
+        numbers[i] = 1 - 0.5 * support_uniform(&seed);
     static const double two[] = {2};
     assert_ok(ley_wavefunction_create(&(const ley_wavefunction_arrays){.size = sizeof(ley_wavefunction_arrays),
                                                                        .nuclei = nuclei,
@@ -636,7 +641,7 @@ static void test_screened_slopes(void **state)
 {
     static const double exponents[] = {0.1, 500}, weights[] = {2};
     static const char *const variants[] = {NULL, "separable4", "matrix"};
-    ley_wavefunction *w = gaussians_of(1, 0, 2, exponents);
+    ley_wavefunction *w = gaussians_of(1, 0, 2, exponents, (const int32_t[]){0, 0});
     for (size_t v = 0; v < sizeof variants / sizeof *variants; v++)
         for (int axis = 0; axis < 3; axis++)
             for (int laplacian = 0; laplacian <= (v < 2); laplacian++) {
@@ -672,7 +677,7 @@ static void check_segments(double width)
     static const int64_t list[] = {0};
     static const double exponents[] = {0.3}, weights[] = {2};
     const ley_grid grid = {.origin_A = {0, 0, 0}, .step_A = LEY_STEPS(0.2, 0.2, 0.5), .n = {13, 11, 3}};
-    ley_wavefunction *w = gaussians_of(1024, width, 1, exponents);
+    ley_wavefunction *w = gaussians_of(1024, width, 1, exponents, (const int32_t[]){0});
     for (int i = -1; i < support_variants("wavefunction", LEY_TARGET_GRID); i++) {
         ley_run_options options = usual();
         options.variant = i < 0 ? NULL : ley_variant_name("wavefunction", LEY_TARGET_GRID, (size_t)i);
@@ -694,6 +699,23 @@ static void test_whole_segments(void **state)
 {
     check_segments(5);
     check_segments(40);
+}
+
+/* Shells of one exponent around one nucleus, in any order of their angular momenta. */
+static void test_shared_exponents(void **state)
+{
+    static const int64_t list[] = {0};
+    static const double exponents[] = {0.7, 0.7, 0.7};
+    ley_wavefunction *w = gaussians_of(3, 2, 3, exponents, (const int32_t[]){1, 2, 0});
+    for (int target = 0; target < 2; target++) {
+        const ley_run_options options = usual();
+        wavefunction_job j = make_job((ley_wavefunction_request){.orbitals = list, .orbital_count = 1},
+                                      target == 0 ? &straight : &oblique);
+        run(&j, w, &options, false);
+        assert_right(&j, w, NULL, 7, 5e-6);
+        end(&j);
+    }
+    ley_wavefunction_destroy(w);
 }
 
 /* A term of a Gaussian at a distance from its centre, as plain formulas have it: x^l e^(-a x^2), or
@@ -1133,8 +1155,9 @@ static int run_on(const char *selector, const ley_device_info *info)
     return RUN_ON_DEVICE("orbitals", &engine, test_functions, test_densities, test_chosen_densities, test_differences,
                          test_variants_and_slabs, test_matrix_in_slabs, test_variants_of_lists, test_far_from_origin,
                          test_compiled_once, test_large_bases, test_frames, test_other_occupations, test_screening,
-                         test_screened_slopes, test_whole_segments, test_integrals, test_many_functions, test_refusals,
-                         test_forecasts, test_cancel, test_faults, test_wrong_functions);
+                         test_screened_slopes, test_whole_segments, test_shared_exponents, test_integrals,
+                         test_many_functions, test_refusals, test_forecasts, test_cancel, test_faults,
+                         test_wrong_functions);
 }
 
 int main(void)
