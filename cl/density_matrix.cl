@@ -1,5 +1,5 @@
-/* Densities and their gradients on a slab of z-planes of an orthogonal grid, by the density matrix D
- * of all orbitals together, whatever their number is:
+/* Densities and their gradients on a slab of z-planes of an orthogonal grid, by the density matrix
+ * D of all orbitals together, whatever their number is:
  *
  *     X_m = sum_n D_mn f_n,   rho = sum_m f_m X_m,   grad rho = 2 sum_m X_m grad f_m
  *     f = (x^i y^j z^k) R(r^2),   R = sum_p d_p e^(-a_p r^2)
@@ -221,7 +221,8 @@ LEY_FN void compute(ALL_PARAMETERS, LEY_LOCAL float4 *sm_room, LEY_LOCAL int *sm
 {
     const int item = LEY_LOCAL_ID(0), item_row = item / (FOURS / 2), item_point = item % (FOURS / 2);
     const int x = LEY_GROUP_ID(0) * BLOCK_X, y = LEY_GROUP_ID(1) * BLOCK_Y,
-              z = (slab.x / BLOCK_Z + LEY_GROUP_ID(2)) * BLOCK_Z, last = (z + BLOCK_Z < size.z ? z + BLOCK_Z : size.z) - 1,
+              z = (slab.x / BLOCK_Z + LEY_GROUP_ID(2)) * BLOCK_Z,
+              last = (z + BLOCK_Z < size.z ? z + BLOCK_Z : size.z) - 1,
               own_x = x + item % BLOCK_X, own_y = y + item / BLOCK_X % BLOCK_Y,
               plane = z + item / (BLOCK_X * BLOCK_Y), own_z = plane < last ? plane : last;
     LEY_GLOBAL const float2 *gm_y = gm_axes + size.x, *gm_z = gm_y + size.y;

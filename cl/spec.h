@@ -178,7 +178,8 @@
     KEY(LEY_CONTRACTED, contracted) \
     KEY(LEY_COMPILED, compiled)
 
-/* density_matrix.cl. LEY_ROOM: the most functions that a basis has. LEY_POWERS: as in separable.cl. */
+/* density_matrix.cl. LEY_ROOM: the most functions that a basis has. LEY_POWERS: as in
+ * separable.cl. */
 #define LEY_DENSITY_MATRIX_X 8 /* points of a block along the axes */
 #define LEY_DENSITY_MATRIX_Y 4
 #define LEY_DENSITY_MATRIX_Z 4

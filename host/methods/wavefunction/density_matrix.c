@@ -82,8 +82,8 @@ static void fill_places(const density_matrix *m, const tables_shape *shape)
 typedef struct multiplying {
     const density_orbitals *orbitals;
     const density_matrix *m;
-    const double *exact;       /* [count][functions] */
-    const float *coefficients; /* the same */
+    double *exact;       /* [count][functions] */
+    float *coefficients; /* the same */
 } multiplying;
 
 static void multiply_rows(void *context, size_t first, size_t last)
@@ -122,7 +122,7 @@ static void expand(void *context, size_t first, size_t last)
     const multiplying *p = context;
     const size_t n = (size_t)p->m->functions;
     for (size_t o = first; o < last; o++)
-        expansion_fill(&p->m->e, p->orbitals->numbers[o], (float *)p->coefficients + o * n, (double *)p->exact + o * n);
+        expansion_fill(&p->m->e, p->orbitals->numbers[o], p->coefficients + o * n, p->exact + o * n);
 }
 
 ley_status density_matrix_fill(const density_orbitals *orbitals, density_matrix *m, ley_error *error)
@@ -130,11 +130,11 @@ ley_status density_matrix_fill(const density_orbitals *orbitals, density_matrix 
     const size_t numbers = (size_t)orbitals->count * (size_t)m->functions;
     double *exact = malloc(numbers * sizeof *exact);
     float *coefficients = malloc(numbers * sizeof *coefficients);
-    const multiplying p = {orbitals, m, exact, coefficients};
+    multiplying p = {orbitals, m, exact, coefficients};
     if (exact != NULL && coefficients != NULL) {
-        parallel_ranges((size_t)orbitals->count, expand, (void *)&p);
-        parallel_ranges((size_t)m->functions, multiply_rows, (void *)&p);
-        parallel_ranges((size_t)m->e.count, find_reach, (void *)&p);
+        parallel_ranges((size_t)orbitals->count, expand, &p);
+        parallel_ranges((size_t)m->functions, multiply_rows, &p);
+        parallel_ranges((size_t)m->e.count, find_reach, &p);
     }
     const bool has_room = exact != NULL && coefficients != NULL;
     free(exact);

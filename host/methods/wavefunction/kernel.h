@@ -18,7 +18,8 @@ typedef struct separable_spec {
 #undef SEPARABLE_FIELD
 } separable_spec;
 
-/* By the density matrix: tiles are the blocks of density_matrix.cl, and the kernel is of that kind. */
+/* By the density matrix: tiles are the blocks of density_matrix.cl, and the kernel is of that
+ * kind. */
 typedef struct separable_choice {
     const char *variant;
     separable_spec spec;
