@@ -11,8 +11,8 @@ ley_status some_wavefunction_of(const ley_atoms *atoms, ley_wavefunction **made,
  * orbitals, of which the first half has two electrons each, and the next one a single electron. */
 ley_status some_wavefunction(int nuclei, int l, int orbitals, unsigned seed, ley_wavefunction **made, ley_error *error);
 
-/* So many nuclei in a box of this width, in bohr, each with Cartesian shells of one Gaussian each, of
- * these exponents and angular momenta, and an orbital with coefficients between 0.5 and 1. */
+/* So many nuclei in a box of this width, in bohr, each with Cartesian shells of one Gaussian each,
+ * of these exponents and angular momenta, and an orbital with coefficients between 0.5 and 1. */
 ley_status gaussians_of(int64_t nuclei, double width, int64_t each, const double *exponents, const int32_t *l,
                         ley_wavefunction **made, ley_error *error);
 
