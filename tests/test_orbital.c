@@ -673,6 +673,8 @@ static void test_shared_exponents(void **state)
     ley_wavefunction_destroy(w);
 }
 
+enum { INTEGRATED = 6 };
+
 /* A wavefunction like another, whose orbitals are orthonormal by the overlaps of its functions. */
 static ley_wavefunction *orthonormal_of(const ley_wavefunction *from)
 {

@@ -94,8 +94,6 @@ static void test_bounds(void **state)
     ley_wavefunction_destroy(w);
 }
 
-enum { INTEGRATED = 6 };
-
 /* A slab of a density that is off by so little that a core's density would hide it: what is left
  * out of a core's orbital changes nothing where that orbital is small. */
 static void test_sharp_judge(void **state)
