@@ -877,7 +877,7 @@ static void test_faults(void **state)
     } faults[] = {
         {"separable", "before + values[(v", "before + 1.001f * values[(v", .of = GROUPS},
         {"separable", "gm_x_most + (size_t)tile_x * size.x", "gm_x_most + (size_t)(tile_x ^ 1) * size.x", .of = GROUPS},
-        {"separable", "x_mosts + (size_t)(block_x * LEY_TILE + tile) * size.x", "x_mosts", .of = VECTORS},
+        {"separable", "x_own_mosts + (size_t)tile * size.x", "x_own_mosts", .of = VECTORS},
         {"separable", "y_tables + (size_t)(row + j) * size.z + first_row",
          "y_tables + (size_t)(row + j) * size.z + max(first_row - 1, 0)", .of = VECTORS},
         {"separable", "sum += gm_coefficients[(*c)++] * gm_z[k];",
