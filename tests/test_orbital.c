@@ -897,7 +897,7 @@ static void test_faults(void **state)
         {"gaussians", "k < part.y; k +=", "k < part.y - 1; k +=", true, false, "tiled"},
         {"gaussians", "value * c[o]);", "value * c[o ^ 1]);", true, false, "many"},
         {"gaussians", "value * c[o]);", "(j == 2 ? 0.99f : 1.0f) * value * c[o]);", true, false, "many"},
-        {"density_matrix", "count + sm_counts[item] - own;", "count + sm_counts[item];", .variant = "matrix",
+        {"density_matrix", "sm_list[slot + k] = first + k;", "sm_list[slot + k] = first + k / 2;", .variant = "matrix",
          .has_gradient = true},
         {"density_matrix", "2 * v.slope * v.y", "2 * v.slope * v.z", .variant = "matrix", .has_gradient = true},
         {"density_matrix", "first < count; first += STEP", "first < count - STEP; first += STEP", .variant = "matrix",
