@@ -180,6 +180,20 @@
     NEXT(VALUE, int4, places) \
     NEXT(WRITE, float, gm_values)
 
+#define LEY_DENSITY_MATRIX_ARGUMENTS(FIRST, NEXT) \
+    FIRST(READ, int4, gm_shells) \
+    NEXT(READ, float4, gm_centres) \
+    NEXT(INT, int, n_shells) \
+    NEXT(READ, float2, gm_primitives) \
+    NEXT(READ, int, gm_functions) \
+    NEXT(INT, int, n_functions) \
+    NEXT(READ, float, gm_matrix) \
+    NEXT(READ, float2, gm_axes) \
+    NEXT(VALUE, int4, size) \
+    NEXT(VALUE, int4, slab) \
+    NEXT(VALUE, int4, places) \
+    NEXT(WRITE, float, gm_values)
+
 #define LEY_GAUSSIANS_ARGUMENTS(FIRST, NEXT) \
     FIRST(CONSTANT, atom, gm_basis) \
     NEXT(READ, int2, gm_tiles) \

@@ -27,14 +27,22 @@ LEY_FN void sum_terms(ALL_PARAMETERS, int orbital, int plane, int3 derivative, r
                          *y_mosts = gm_y_most + (size_t)derivative.y * size.x * (size.z / LEY_UY);
     __global const float *coefficients = gm_coefficients + (size_t)orbital * slab.z;
     int near_term[SEGMENT], near_row[SEGMENT], near_powers[SEGMENT], term[SEGMENT], reaching[SEGMENT];
-    float along_z[SEGMENT * LEY_POWERS], most[SEGMENT];
+    float along_z[SEGMENT * LEY_POWERS], all_most[SEGMENT], near_most[SEGMENT], most[SEGMENT];
     rows_type b[SEGMENT];
+    __global const float *x_own_mosts = x_mosts + (size_t)block_x * LEY_TILE * size.x;
+    const int n_tiles = min(LEY_TILE, size.y / TILE_X - block_x * LEY_TILE);
     for (int k = 0; k < SUMS; k++)
         sums[k] = 0;
 
     for (int base = 0; base < n_terms; base += SEGMENT) {
+        const int n_all = min(SEGMENT, n_terms - base);
+        for (int t = 0; t < n_all; t++)
+            all_most[t] = 0;
+        for (int tile = 0; tile < n_tiles; tile++) /* X may be far more than 1 */
+            for (int t = 0; t < n_all; t++)
+                all_most[t] = fmax(all_most[t], x_own_mosts[(size_t)tile * size.x + base + t]);
         int n_near = 0;
-        for (int t = base; t < min(base + SEGMENT, n_terms); t++) {
+        for (int t = base; t < base + n_all; t++) {
             const int4 own = gm_terms[t];
             if (!ley_reaches_plane(own, slab, plane))
                 continue;
@@ -48,6 +56,7 @@ LEY_FN void sum_terms(ALL_PARAMETERS, int orbital, int plane, int3 derivative, r
             near_term[n_near] = t;
             near_row[n_near] = own.x;
             near_powers[n_near] = own.y;
+            near_most[n_near] = all_most[t - base];
             n_near += largest > 0;
         }
         for (int step = 0; step < LEY_SEPARABLE_STEPS; step++) {
@@ -61,7 +70,7 @@ LEY_FN void sum_terms(ALL_PARAMETERS, int orbital, int plane, int3 derivative, r
                 float bound = 0;
                 for (int j = 0; j < near_powers[i]; j++)
                     bound += fabs(along_z[i * LEY_POWERS + j]) * y_most[row + j];
-                if (!(bound > threshold))
+                if (!(bound * near_most[i] > threshold))
                     continue;
                 rows_type sum = 0;
                 for (int j = 0; j < near_powers[i]; j++)
@@ -71,11 +80,9 @@ LEY_FN void sum_terms(ALL_PARAMETERS, int orbital, int plane, int3 derivative, r
                 most[count] = bound;
                 term[count++] = near_term[i];
             }
-            for (int tile = 0; tile < LEY_TILE; tile++) {
+            for (int tile = 0; tile < n_tiles; tile++) {
                 const int first_column = (block_x * LEY_TILE + tile) * TILE_X;
-                if (first_column >= size.y)
-                    break;
-                __global const float *x_most = x_mosts + (size_t)(block_x * LEY_TILE + tile) * size.x;
+                __global const float *x_most = x_own_mosts + (size_t)tile * size.x;
                 __global const float *x_tile = x_tables + first_column;
                 int n_reaching = 0;
                 for (int i = 0; i < count; i++) {

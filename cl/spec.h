@@ -178,6 +178,18 @@
     KEY(LEY_CONTRACTED, contracted) \
     KEY(LEY_COMPILED, compiled)
 
+/* density_matrix.cl. LEY_ROOM: the most functions that a basis has. LEY_POWERS: as in
+ * separable.cl. */
+#define LEY_DENSITY_MATRIX_X 8 /* points of a block along the axes */
+#define LEY_DENSITY_MATRIX_Y 4
+#define LEY_DENSITY_MATRIX_Z 4
+#define LEY_DENSITY_MATRIX_ROWS 64 /* that are summed at a time */
+#define LEY_DENSITY_MATRIX_KEYS(KEY) \
+    LEY_DIALECT_KEYS(KEY) \
+    KEY(LEY_EXP, exp) \
+    KEY(LEY_POWERS, powers) \
+    KEY(LEY_ROOM, room)
+
 /* hermite.cl. A work-item computes a vector of LEY_WIDTH points, of charges of degree LEY_MOMENTUM,
  * or with LEY_MULTIPOLES of multipoles; of Boys' function it has polynomials of this degree. */
 #define LEY_BOYS_DEGREE 14

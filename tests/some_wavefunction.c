@@ -188,3 +188,50 @@ void wavefunction_job_end(wavefunction_job *j)
     free(j->found);
     ley_error_clear(&j->error);
 }
+
+ley_status gaussians_of(int64_t nuclei, double width, int64_t each, const double *exponents, const int32_t *l,
+                        ley_wavefunction **made, ley_error *error)
+{
+    enum { MOST = 28 };
+    const int64_t n = nuclei * each;
+    unsigned seed = 3;
+    int32_t *shells = calloc(3 * (size_t)n, sizeof *shells);
+    int64_t *first = calloc((size_t)n + 1, sizeof *first);
+    double *positions = calloc(3 * (size_t)nuclei, sizeof *positions),
+           *charges = calloc((size_t)nuclei, sizeof *charges),
+           *numbers = calloc((2 + MOST) * (size_t)n, sizeof *numbers);
+    for (int64_t i = 0; i < 3 * nuclei; i++)
+        positions[i] = width * random_number(&seed);
+    for (int64_t i = 0; i < n; i++) {
+        shells[i] = (int32_t)(i / each);
+        first[i + 1] = i + 1;
+        numbers[i] = exponents[i % each];
+        numbers[n + i] = 1;
+        shells[n + i] = l[i % each];
+    }
+    for (int64_t i = 2 * n; i < (2 + MOST) * n; i++)
+        numbers[i] = 1 - 0.5 * random_number(&seed);
+    static const double two[] = {2};
+    const ley_wavefunction_arrays arrays = {.size = sizeof arrays,
+                                            .nuclei = nuclei,
+                                            .shells = n,
+                                            .primitives = n,
+                                            .orbitals = 1,
+                                            .charges = charges,
+                                            .positions_bohr = positions,
+                                            .shell_atom = shells,
+                                            .shell_l = shells + n,
+                                            .shell_pure = shells + 2 * n,
+                                            .shell_first_primitive = first,
+                                            .exponents = numbers,
+                                            .coefficients = numbers + n,
+                                            .orbital_coefficients = numbers + 2 * n,
+                                            .occupations = two};
+    const ley_status status = ley_wavefunction_create(&arrays, made, error);
+    free(shells);
+    free(first);
+    free(positions);
+    free(charges);
+    free(numbers);
+    return status;
+}

@@ -14,6 +14,10 @@ ley_status some_wavefunction(int nuclei, int l, int orbitals, unsigned seed, ley
 /* A nucleus with a steep and a wide s function, an orbital each. */
 ley_status some_core(double charge_e, const double place_bohr[3], const double exponents[2],
                      const double occupations[2], ley_wavefunction **made, ley_error *error);
+/* So many nuclei in a box of this width, in bohr, each with Cartesian shells of one Gaussian each,
+ * of these exponents and angular momenta, and an orbital with coefficients between 0.5 and 1. */
+ley_status gaussians_of(int64_t nuclei, double width, int64_t each, const double *exponents, const int32_t *l,
+                        ley_wavefunction **made, ley_error *error);
 
 /* A job, and what it works on: maps of a grid, or points. */
 enum { WAVEFUNCTION_JOB_VALUES = 64 };

@@ -173,7 +173,11 @@ static void check_densities(const ley_wavefunction *w, bool is_spin, const ley_g
         ley_run_options options = usual();
         options.variant = variant;
         run(&j, w, &options, false);
-        assert_right(&j, w, weights, support_is_quick() ? 97 : 13, 5e-6);
+        if (variant != NULL && strcmp(variant, "matrix") == 0 && (j.request.laplacian || j.request.reduced_gradient))
+            assert_error_at(j.status, LEY_ERROR_NO_DEVICE, &j.error, "variant matrix is for densities and gradients",
+                            false, __FILE__, __LINE__);
+        else
+            assert_right(&j, w, weights, support_is_quick() ? 97 : 13, 5e-6);
         end(&j);
     }
     free(weights);
@@ -187,6 +191,7 @@ static void test_densities(void **state)
     for (int is_spin = 0; is_spin <= 1; is_spin++) {
         check_densities(w, is_spin, &straight, NULL);
         check_densities(w, is_spin, &straight, "separable4");
+        check_densities(w, is_spin, &straight, "matrix");
         check_densities(w, is_spin, &oblique, NULL);
         check_densities(w, is_spin, NULL, NULL);
     }
@@ -312,6 +317,32 @@ static void test_variants_and_slabs(void **state)
     ley_wavefunction_destroy(w);
 }
 
+/* A density by its matrix: blocks of planes are those of the grid, whatever slabs begin with. */
+static void test_matrix_in_slabs(void **state)
+{
+    const ley_wavefunction_request density = {.kind = LEY_DENSITY, .gradient = true};
+    ley_wavefunction *w = NULL;
+    ley_error error = {0};
+    ley_run_options options = usual();
+    options.variant = "matrix";
+    assert_ok(some_wavefunction(60, 2, 4, 9, &w, &error));
+    wavefunction_job whole = make_job(density, &straight);
+    run(&whole, w, &options, false);
+    assert_ok_at(whole.status, &whole.error, "a whole grid", __FILE__, __LINE__);
+    for (options.slab_planes = 1; options.slab_planes < 4; options.slab_planes += 2) {
+        wavefunction_job slabs = make_job(density, &straight);
+        run(&slabs, w, &options, false);
+        assert_ok_at(slabs.status, &slabs.error, "slabs", __FILE__, __LINE__);
+        assert_true(ley_job_report(slabs.job)->slab_count >= 2);
+        for (size_t v = 0; v < slabs.values; v++)
+            assert_memory_equal(ley_map_read_values(slabs.maps[v]), ley_map_read_values(whole.maps[v]),
+                                (size_t)wavefunction_job_points(&whole) * sizeof(float));
+        end(&slabs);
+    }
+    end(&whole);
+    ley_wavefunction_destroy(w);
+}
+
 /* Every variant that takes points anywhere, in every sum that it has: orbitals, a density with its
  * derivatives, more orbitals than are computed at once. */
 static void test_variants_of_lists(void **state)
@@ -410,10 +441,14 @@ static void test_compiled_once(void **state)
 static void test_large_bases(void **state)
 {
     static const int64_t list[] = {0};
+    static const double one[] = {1};
     static const struct {
         const char *variant, *says;
-    } cases[] = {
-        {"constant", "constant memory has"}, {"compiled", "more Gaussians than compilers take"}, {"tiled", NULL}};
+        bool is_density;
+    } cases[] = {{"constant", "constant memory has"},
+                 {"compiled", "more Gaussians than compilers take"},
+                 {"tiled", NULL},
+                 {"matrix", "functions take more local memory", .is_density = true}};
     const ley_grid grid = {.origin_A = {0, 0, 5}, .step_A = LEY_STEPS(4, 4, 3), .n = {5, 5, 2}};
     ley_wavefunction *w = NULL;
     ley_error error = {0};
@@ -422,7 +457,12 @@ static void test_large_bases(void **state)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         ley_run_options options = usual();
         options.variant = cases[i].variant;
-        wavefunction_job j = make_job((ley_wavefunction_request){.orbitals = list, .orbital_count = 1}, &grid);
+        wavefunction_job j =
+            make_job((ley_wavefunction_request){.kind = cases[i].is_density ? LEY_DENSITY : LEY_ORBITALS,
+                                                .orbitals = list,
+                                                .orbital_count = 1,
+                                                .occupations = cases[i].is_density ? one : NULL},
+                     &grid);
         run(&j, w, &options, false);
         if (cases[i].says == NULL || (i == 0 && j.status == LEY_OK)) /* some have more than 64 KB of it */
             assert_right(&j, w, NULL, 1, 2e-6);
@@ -440,10 +480,11 @@ static void test_frames(void **state)
     enum { FRAMES = 4, ORBITALS = 6 };
     static const int64_t list[] = {1, 4};
     ley_error error = {0};
-    for (int what = 0; what < 4; what++) {
+    for (int what = 0; what < 5; what++) {
         ley_wavefunction *w = NULL, *now = NULL;
         ley_wavefunction_plan *plan = NULL;
         ley_run_options options = usual();
+        options.variant = what == 4 ? "matrix" : NULL;
         options.verify_points = what % 2 == 0 ? 0 : options.verify_points; /* then nothing is made anew */
         assert_ok(some_wavefunction(7, 2, ORBITALS, 31, &w, &error));
         ley_wavefunction_arrays a = ley_wavefunction_get(w);
@@ -473,7 +514,7 @@ static void test_frames(void **state)
             assert_ok(ley_wavefunction_create(&other, &now, &error));
             for (int64_t i = 0; i < ORBITALS; i++)
                 assert_ok(wavefunction_weight(now, i, false, &weights[i], &error));
-            assert_values(&j, now, what == 3 ? weights : NULL, 41, 5e-6);
+            assert_values(&j, now, what >= 3 ? weights : NULL, 41, 5e-6);
             ley_wavefunction_destroy(now);
         }
         coefficients[3] = NAN;
@@ -544,90 +585,91 @@ static void test_screening(void **state)
     ley_wavefunction_destroy(w);
 }
 
-/* A term of a Gaussian at a distance from its centre, as plain formulas have it: x^l e^(-a x^2), or
- * a derivative of it along x. */
-static double term_of(double a, int l, int derivative, double x)
+/* Where a steep function is below the threshold its derivatives are not. */
+static void test_screened_slopes(void **state)
 {
-    const double e = exp(-a * x * x), below = l > 0 ? l * pow(x, l - 1) : 0;
-    return derivative == 0   ? pow(x, l) * e
-           : derivative == 1 ? (below - 2 * a * pow(x, l + 1)) * e
-                             : ((l > 1 ? l * (l - 1) * pow(x, l - 2) : 0) - 2 * a * (2 * l + 1) * pow(x, l) +
-                                4 * a * a * pow(x, l + 2)) *
-                                   e;
-}
-
-/* Beyond its reach nothing of a Gaussian is above the threshold: no term, and none of the
- * derivatives asked for. */
-static void test_reach(void **state)
-{
-    ley_error error = {0};
-    for (int l = 0; l <= LEY_MOST_MOMENTUM; l++)
-        for (int derivatives = 0; derivatives <= 2; derivatives++) {
-            ley_wavefunction *w = NULL;
-            expansion e;
-            assert_ok(some_wavefunction(3, l, 1, (unsigned)l + 3, &w, &error));
-            assert_ok(expansion_create(w, &e, &error));
-            float *c = calloc((size_t)e.coefficients, sizeof *c);
-            for (int32_t k = 0; k < e.count; k++) {
-                const expansion_gaussian *g = &e.gaussians[k];
-                const double threshold = pow(10, -2 - 3 * (k % 4));
-                c[g->first_coefficient + expansion_place(g->l, g->l)] = 0.7f; /* of x^l */
-                const double reach = sqrt(expansion_reach2(&e, g, c, &threshold, 1, derivatives));
-                for (double x = reach * 1.0001; x < 3 * reach; x *= 1.03)
-                    for (int d = 0; d <= derivatives; d++)
-                        if (!(fabs(0.7 * term_of(g->exponent, g->l, d, x)) <= threshold))
-                            fail_msg("l = %d, derivative %d: %g of %g at %g, reach %g", g->l, d,
-                                     0.7 * term_of(g->exponent, g->l, d, x), threshold, x, reach);
-                c[g->first_coefficient + expansion_place(g->l, g->l)] = 0;
-            }
-            free(c);
-            expansion_destroy(&e);
-            ley_wavefunction_destroy(w);
-        }
-}
-
-/* Of tables: no value is beyond what its tile is said to have at most, and planes that a Gaussian
- * reaches are among those that it is said to. */
-static void test_bounds(void **state)
-{
-    enum { TILE_X = 8, TILE_Y = 4, MOST_GAUSSIANS = 200 };
+    static const double exponents[] = {0.1, 500}, weights[] = {2};
+    static const char *const variants[] = {NULL, "separable4", "matrix"};
     ley_wavefunction *w = NULL;
     ley_error error = {0};
-    expansion e;
-    tables t;
-    double reach2[MOST_GAUSSIANS];
-    assert_ok(some_wavefunction(5, 3, 1, 8, &w, &error));
-    assert_ok(expansion_create(w, &e, &error));
-    assert_true(e.count <= MOST_GAUSSIANS);
-    for (int32_t k = 0; k < e.count; k++)
-        reach2[k] = 0.3 + 0.4 * (k % 20);
-    const tables_shape s = {.n = {30, 18, 21},
-                            .origin = {-4, -3, -5},
-                            .step = {0.7, 0.9, 0.6},
-                            .tile_x = TILE_X,
-                            .tile_y = TILE_Y,
-                            .padded_x = 32,
-                            .padded_y = 20,
-                            .reach2 = reach2,
-                            .derivatives = 2};
-    assert_ok(tables_create(&e, &s, &t, &error));
-    for (size_t d = 0; d <= 2; d++)
-        for (size_t row = 0; row < (size_t)t.rows; row++) {
-            for (size_t i = 0; i < 32; i++)
-                assert_true(fabsf(t.x[d * t.x_count + row * 32 + i]) <=
-                            t.x_most[d * t.x_most_count + i / TILE_X * (size_t)t.rows + row]);
-            for (size_t i = 0; i < 20; i++)
-                assert_true(fabsf(t.y[d * t.y_count + row * 20 + i]) <=
-                            t.y_most[d * t.y_most_count + i / TILE_Y * (size_t)t.rows + row]);
-        }
-    for (int32_t k = 0; k < e.count; k++)
-        for (int plane = 0; plane < s.n[2]; plane++) {
-            const int32_t planes = t.terms[4 * e.gaussians[k].first_row + 3];
-            const bool is_said = plane >= (planes & 0xffff) && plane <= planes >> 16;
-            assert_true(is_said || pow(s.origin[2] + plane * s.step[2] - e.gaussians[k].centre[2], 2) > reach2[k]);
-        }
-    tables_destroy(&t);
-    expansion_destroy(&e);
+    assert_ok(gaussians_of(1, 0, 2, exponents, (const int32_t[]){0, 0}, &w, &error));
+    for (size_t v = 0; v < sizeof variants / sizeof *variants; v++)
+        for (int axis = 0; axis < 3; axis++)
+            for (int laplacian = 0; laplacian <= (v < 2); laplacian++) {
+                ley_grid grid = {.origin_A = {0}, .step_A = LEY_STEPS(1e-6, 1e-6, 1e-6), .n = {2, 2, 2}};
+                grid.origin_A[axis] = 0.177 * units_bohr_A;
+                grid.step_A[axis][axis] = 0.001 * units_bohr_A;
+                grid.n[axis] = 24;
+                ley_run_options options = usual();
+                options.variant = variants[v];
+                wavefunction_job j = make_job(
+                    (ley_wavefunction_request){.kind = LEY_DENSITY, .gradient = true, .laplacian = laplacian}, &grid);
+                run(&j, w, &options, false);
+                assert_ok_at(j.status, &j.error, "slopes", __FILE__, __LINE__);
+                for (size_t value = 0; value < j.values; value++) {
+                    const wavefunction_quantity q = {.wavefunction = w, .weights = weights, .derivative = (int)value};
+                    for (int64_t i = 0; i < wavefunction_job_points(&j); i++) {
+                        double place[3];
+                        const double found = wavefunction_job_found(&j, value, i, place),
+                                     right = wavefunction_value(&q, place).value;
+                        if (value == 0 || value == 1 + (size_t)axis || value == 4)
+                            assert_true(fabs(found - right) <= 1e-2 * fabs(right));
+                    }
+                }
+                end(&j);
+            }
+    ley_wavefunction_destroy(w);
+}
+
+/* As many terms as work-groups list in whole segments, and as functions have room: all of them
+ * reach, or some. */
+static void check_segments(double width)
+{
+    static const int64_t list[] = {0};
+    static const double exponents[] = {0.3}, weights[] = {2};
+    const ley_grid grid = {.origin_A = {0, 0, 0}, .step_A = LEY_STEPS(0.2, 0.2, 0.5), .n = {13, 11, 3}};
+    ley_wavefunction *w = NULL;
+    ley_error error = {0};
+    assert_ok(gaussians_of(1024, width, 1, exponents, (const int32_t[]){0}, &w, &error));
+    for (int i = -1; i < support_variants("wavefunction", LEY_TARGET_GRID); i++) {
+        ley_run_options options = usual();
+        options.variant = i < 0 ? NULL : ley_variant_name("wavefunction", LEY_TARGET_GRID, (size_t)i);
+        const bool is_density = i >= 0 && strcmp(options.variant, "matrix") == 0;
+        if (!support_tries_variant(engine, options.variant))
+            continue;
+        wavefunction_job j = make_job(is_density ? (ley_wavefunction_request){.kind = LEY_DENSITY, .gradient = true}
+                                                 : (ley_wavefunction_request){.orbitals = list, .orbital_count = 1},
+                                      &grid);
+        run(&j, w, &options, false);
+        if (j.status != LEY_ERROR_NO_DEVICE)
+            assert_right(&j, w, is_density ? weights : NULL, 7, 5e-6);
+        end(&j);
+    }
+    ley_wavefunction_destroy(w);
+}
+
+static void test_whole_segments(void **state)
+{
+    check_segments(5);
+    check_segments(40);
+}
+
+/* Shells of one exponent around one nucleus, in any order of their angular momenta. */
+static void test_shared_exponents(void **state)
+{
+    static const int64_t list[] = {0};
+    static const double exponents[] = {0.7, 0.7, 0.7};
+    ley_wavefunction *w = NULL;
+    ley_error error = {0};
+    assert_ok(gaussians_of(3, 2, 3, exponents, (const int32_t[]){1, 2, 0}, &w, &error));
+    for (int target = 0; target < 2; target++) {
+        const ley_run_options options = usual();
+        wavefunction_job j = make_job((ley_wavefunction_request){.orbitals = list, .orbital_count = 1},
+                                      target == 0 ? &straight : &oblique);
+        run(&j, w, &options, false);
+        assert_right(&j, w, NULL, 7, 5e-6);
+        end(&j);
+    }
     ley_wavefunction_destroy(w);
 }
 
@@ -835,7 +877,7 @@ static void test_faults(void **state)
     } faults[] = {
         {"separable", "before + values[(v", "before + 1.001f * values[(v", .of = GROUPS},
         {"separable", "gm_x_most + (size_t)tile_x * size.x", "gm_x_most + (size_t)(tile_x ^ 1) * size.x", .of = GROUPS},
-        {"separable", "x_mosts + (size_t)(block_x * LEY_TILE + tile) * size.x", "x_mosts", .of = VECTORS},
+        {"separable", "x_own_mosts + (size_t)tile * size.x", "x_own_mosts", .of = VECTORS},
         {"separable", "y_tables + (size_t)(row + j) * size.z + first_row",
          "y_tables + (size_t)(row + j) * size.z + max(first_row - 1, 0)", .of = VECTORS},
         {"separable", "sum += gm_coefficients[(*c)++] * gm_z[k];",
@@ -855,6 +897,11 @@ static void test_faults(void **state)
         {"gaussians", "k < part.y; k +=", "k < part.y - 1; k +=", true, false, "tiled"},
         {"gaussians", "value * c[o]);", "value * c[o ^ 1]);", true, false, "many"},
         {"gaussians", "value * c[o]);", "(j == 2 ? 0.99f : 1.0f) * value * c[o]);", true, false, "many"},
+        {"density_matrix", "sm_list[slot + k] = first + k;", "sm_list[slot + k] = first + k / 2;", .variant = "matrix",
+         .has_gradient = true},
+        {"density_matrix", "2 * v.slope * v.y", "2 * v.slope * v.z", .variant = "matrix", .has_gradient = true},
+        {"density_matrix", "first < count; first += STEP", "first < count - STEP; first += STEP", .variant = "matrix",
+         .has_gradient = true},
     };
     static const int64_t list[] = {0, 1};
     for (size_t i = 0; i < sizeof faults / sizeof *faults; i++) {
@@ -930,32 +977,12 @@ static void test_wrong_functions(void **state)
     }
 }
 
-/* A slab of a density that is off by so little that a core's density would hide it: what is left
- * out of a core's orbital changes nothing where that orbital is small. */
-static void test_sharp_judge(void **state)
-{
-    ley_wavefunction *w = NULL;
-    ley_error error = {0};
-    wavefunction_task *t = NULL;
-    ley_map *map = support_make_map(&straight);
-    const ley_wavefunction_request r = {.kind = LEY_DENSITY, .maps = &map};
-    assert_ok(some_core(8, (const double[3]){0}, (const double[]){2000, 0.4}, (const double[]){2, 2}, &w, &error));
-    assert_ok(wavefunction_task_create(w, &r, NULL, &t, &error));
-    assert_ok(wavefunction_task_prepare(t, LEY_SPEC_SUM_FLOAT, NULL, &error));
-    const reference_value right = wavefunction_value(&t->quantities[0], (const double[]){1.5, 0, 0});
-    assert_true(right.value > 0.01 && wavefunction_task_promise(t) * right.absolute < 1e-4 * right.value);
-    assert_true(t->left_out < 1e-4 * right.value);
-    wavefunction_task_release(t);
-    wavefunction_task_end(t);
-    ley_map_destroy(map);
-    ley_wavefunction_destroy(w);
-}
-
 static int run_on(const char *selector, const ley_device_info *info)
 {
     return RUN_ON_DEVICE("orbitals", &engine, test_functions, test_densities, test_chosen_densities, test_differences,
-                         test_variants_and_slabs, test_variants_of_lists, test_far_from_origin, test_compiled_once,
-                         test_large_bases, test_frames, test_other_occupations, test_screening, test_integrals,
+                         test_variants_and_slabs, test_matrix_in_slabs, test_variants_of_lists, test_far_from_origin,
+                         test_compiled_once, test_large_bases, test_frames, test_other_occupations, test_screening,
+                         test_screened_slopes, test_whole_segments, test_shared_exponents, test_integrals,
                          test_many_functions, test_refusals, test_forecasts, test_cancel, test_faults,
                          test_wrong_functions);
 }
@@ -963,6 +990,5 @@ static int run_on(const char *selector, const ley_device_info *info)
 int main(void)
 {
     verification_time_replace(1e9);
-    const int failed = RUN_GROUP(SUPPORT_GROUP(.name = "tables"), test_reach, test_bounds, test_sharp_judge);
-    return failed + support_on_each_device(run_on);
+    return support_on_each_device(run_on);
 }

@@ -18,6 +18,7 @@
 #include "methods/dcs/kernel.h"
 #include "methods/mdh/kernel.h"
 #include "methods/registry.h"
+#include "methods/wavefunction/density_matrix_build.h"
 #include "methods/wavefunction/esp.h"
 #include "methods/wavefunction/kernel.h"
 #include "methods/wavefunction/list.h"
@@ -106,6 +107,14 @@ static ley_status try_separable(check_run *run, const kernel_case *c, dev_kernel
     separable_kernel k = {.device = run->device, .choice = {.variant = c->name}};
     memcpy(&k.choice.spec, c->spec, sizeof k.choice.spec);
     k.facts = specifications_facts(LEY_ROOT_STANDARD, LEY_EXP_STANDARD, true);
+    return kernel_create_anew(run->device, c->kind, c->spec, true, &k, built, error);
+}
+
+static ley_status try_density_matrix(check_run *run, const kernel_case *c, dev_kernel *built, ley_error *error)
+{
+    density_matrix_spec spec;
+    memcpy(&spec, c->spec, sizeof spec);
+    separable_kernel k = {.device = run->device, .choice = density_matrix_choice(&spec)};
     return kernel_create_anew(run->device, c->kind, c->spec, true, &k, built, error);
 }
 
@@ -324,6 +333,7 @@ static const struct {
     {&ions_bricks_kind, try_alone},
     {&ions_nodes_kind, try_alone},
     {&separable_kind, try_separable},
+    {&density_matrix_kind, try_density_matrix},
     {&gaussians_kind, try_gaussians},
     {&hermite_kind, try_hermite},
     {&born_pairs_kind, try_alone},

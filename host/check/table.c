@@ -110,6 +110,7 @@ const check_row check_table[] = {
     KERNEL("ions_bricks", 0, "what ions add, and the best nodes"),
     KERNEL("ions_nodes", 0, "nodes by their values"),
     KERNEL("separable", 0, "orbitals and densities on grids along the axes"),
+    KERNEL("density_matrix", 0, "densities with their gradients by density matrices"),
     KERNEL("gaussians", 0, "orbitals and densities at points and on oblique grids"),
     KERNEL("hermite", 0, "potentials of molecules from their wavefunctions"),
     KERNEL("born_pairs", 0, "generalised Born: sums over all pairs"),

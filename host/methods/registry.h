@@ -74,6 +74,7 @@
     KERNEL(ions_bricks) \
     KERNEL(ions_nodes) \
     KERNEL(separable) \
+    KERNEL(density_matrix) \
     KERNEL(gaussians) \
     KERNEL(hermite)
 

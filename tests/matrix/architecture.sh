@@ -34,7 +34,7 @@ parts=${MATRIX_PARTS:-tests drivers}
 host_tests="test_host test_dx test_raw test_pqr test_points test_numerics test_expression test_expression_source test_coherence
     test_waterbox test_lattices test_short_range test_binning test_platform test_dialects test_planner
     test_mrc test_npy test_dxbin test_cube test_packer test_parallel test_pairwise test_outputs test_log test_drivers
-    test_wavefunction"
+    test_wavefunction test_orbital_tables"
 device_tests="test_plan test_cli_generate test_cli_compare"
 
 fail() { echo "$row: $*" >&2 && exit 1; }

@@ -11,6 +11,7 @@
 #include "law/wavefunction.h"
 #include "methods/wavefunction/build.h"
 #include "methods/wavefunction/c60.h"
+#include "methods/wavefunction/density_matrix_build.h"
 #include "methods/wavefunction/esp_bench.h"
 #include "methods/wavefunction/esp_build.h"
 #include "methods/wavefunction/list_build.h"
@@ -26,8 +27,8 @@
 
 enum { JUDGED = 200, FRAME_POINTS = 80, FRAMES = 20, SHARE_OF_PLANES = 8 };
 static const double most_slab_bytes = 256 << 20;
-static const char density_name[] = "density", gradient_name[] = "gradient", frames_name[] = "frames",
-                  potential_name[] = "potential", scattered_name[] = "potential-points";
+static const char density_name[] = "density", gradient_name[] = "gradient", separate_name[] = "gradient-separable",
+                  frames_name[] = "frames", potential_name[] = "potential", scattered_name[] = "potential-points";
 
 typedef struct orbital_bench {
     ley_wavefunction *wavefunction, *small, *caffeine;
@@ -39,7 +40,8 @@ typedef struct orbital_bench {
 
 static const char *named(size_t i)
 {
-    static const char *const others[] = {density_name, gradient_name, frames_name, potential_name, scattered_name};
+    static const char *const others[] = {density_name, gradient_name,  separate_name,
+                                         frames_name,  potential_name, scattered_name};
     size_t own = 0, lists = 0;
     while (separable_variant(own) != NULL)
         own++;
@@ -218,19 +220,20 @@ static ley_status run_once(void *context, double *seconds, ley_error *error)
 /* Of all occupied orbitals. */
 static bool is_of_density(const char *name)
 {
-    return name == density_name || name == gradient_name || strcmp(name, LIST_OF_MANY) == 0;
+    return name == density_name || name == gradient_name || name == separate_name || strcmp(name, LIST_OF_MANY) == 0 ||
+           strcmp(name, DENSITY_BY_MATRIX) == 0;
 }
 
 static const char *variant_of(const char *name)
 {
-    return name == density_name || name == gradient_name ? NULL : name;
+    return name == density_name || name == gradient_name ? NULL : name == separate_name ? "separable4" : name;
 }
 
 static ley_status make_task(const orbital_bench *p, const char *name, const ley_bench_options *o,
                             wavefunction_task **made, ley_error *error)
 {
     static const int64_t homo[] = {179};
-    const bool has_gradient = name == gradient_name, is_density = is_of_density(name);
+    const bool has_gradient = name == gradient_name || name == separate_name, is_density = is_of_density(name);
     ley_map *maps[4] = {NULL};
     ley_wavefunction_request request = {.kind = is_density ? LEY_DENSITY : LEY_ORBITALS,
                                         .orbitals = is_density ? NULL : homo, /* of a density: all that are occupied */
@@ -269,12 +272,13 @@ static ley_status ready_list(const worker *w, kernel_run *r, const char *variant
     return status == LEY_OK ? list_run_create(&r->points, &r->list, r->slab_planes * (int64_t)plane, error) : status;
 }
 
-static ley_status ready_separable(const worker *w, kernel_run *r, const char *variant, ley_error *error)
+static ley_status ready_separable(const worker *w, kernel_run *r, const char *variant, const ley_bench_options *o,
+                                  ley_error *error)
 {
     wavefunction_task *t = r->task;
+    const separable_wish wish = wavefunction_task_wish(t, variant, (int)o->math);
     int64_t bytes = 0;
-    ley_status status =
-        separable_kernel_create(w->device, variant, t->e.most_l + 1, t->problem.derivatives, &r->separable, error);
+    ley_status status = separable_kernel_create(w->device, &wish, &r->separable, error);
     if (status == LEY_OK)
         status = separable_kernel_load(&r->separable, &t->problem, error);
     if (status != LEY_OK)
@@ -361,7 +365,7 @@ static ley_status put_shares(kernel_run *r, const ley_bench_device *limits, benc
     if (t->is_listed)
         kernel_options(&gaussians_kind, &r->list.spec, b->specification, sizeof b->specification);
     else
-        kernel_options(&separable_kind, &r->separable.choice.spec, b->specification, sizeof b->specification);
+        separable_kernel_describe(&r->separable, b->specification, sizeof b->specification);
     return status;
 }
 
@@ -379,14 +383,15 @@ static ley_status measure_kernel(worker *w, const ley_bench_options *o, const ch
                                                               : p->grid.n[2];
     const char *variant = variant_of(name);
     if (status == LEY_OK)
-        status = r.task->is_listed ? ready_list(w, &r, variant, o, error) : ready_separable(w, &r, variant, error);
+        status = r.task->is_listed ? ready_list(w, &r, variant, o, error) : ready_separable(w, &r, variant, o, error);
     const double points = (double)(p->grid.n[0] * p->grid.n[1] * r.planes);
     if (status == LEY_OK)
         status = bench_time(o, points * p->gaussians * (is_density ? r.task->used_count : 1), run_once, &r, b, error);
     if (status == LEY_OK) {
         status = put_shares(&r, limits, b, error);
-        bench_put_figure(&b->row, "build_s",
-                         kernel_build_s(w->info, r.task->is_listed ? &gaussians_kind : &separable_kind));
+        bench_put_figure(
+            &b->row, "build_s",
+            kernel_build_s(w->info, r.task->is_listed ? &gaussians_kind : separable_kernel_kind(&r.separable)));
     }
     if (status == LEY_OK)
         status =

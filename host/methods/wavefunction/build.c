@@ -3,6 +3,7 @@
 #include "engine/specifications.h"
 #include "engine/tuning.h"
 #include "error.h"
+#include "methods/wavefunction/density_matrix_build.h"
 #include "methods/wavefunction/self_test.h"
 
 #include <stdio.h>
@@ -26,7 +27,7 @@ enum { VARIANT_COUNT = sizeof variants / sizeof variants[0] };
 
 const char *separable_variant(size_t i)
 {
-    return i < VARIANT_COUNT ? variants[i].name : NULL;
+    return i < VARIANT_COUNT ? variants[i].name : i == VARIANT_COUNT ? DENSITY_BY_MATRIX : NULL;
 }
 
 static const char *usual(const dev_info *info, int sum)
@@ -69,8 +70,8 @@ static void make_small(separable_spec *s)
     s->tile = 8;
 }
 
-ley_status separable_choose(const dev_info *info, const char *name, int powers, int derivatives,
-                            separable_choice *choice, ley_error *error)
+static ley_status choose(const dev_info *info, const char *name, int powers, int derivatives, separable_choice *choice,
+                         ley_error *error)
 {
     const variant *v = NULL;
     for (size_t i = 0; i < VARIANT_COUNT; i++)
@@ -143,8 +144,7 @@ static void list_specs(const dev_info *info, kernel_depth depth, kernel_visit *v
         char name[KERNEL_NAME];
         if ((!is_usual && (depth == KERNEL_FEW || derivatives > 0)) ||
             ((!is_usual || derivatives > 0) && powers != SOME_POWERS) ||
-            separable_choose(info, named, powers, derivatives, &choice, NULL) != LEY_OK ||
-            choice.spec.derivatives != derivatives)
+            choose(info, named, powers, derivatives, &choice, NULL) != LEY_OK || choice.spec.derivatives != derivatives)
             continue;
         const int length = snprintf(name, sizeof name, "%s-%d", named, powers);
         if (derivatives > 0)
@@ -164,14 +164,33 @@ const kernel_kind separable_kind = {
     .specs = list_specs,
 };
 
-ley_status separable_kernel_create(dev *device, const char *name, int powers, int derivatives, separable_kernel *kernel,
-                                   ley_error *error)
+const kernel_kind *separable_kernel_kind(const separable_kernel *k)
 {
-    *kernel = (separable_kernel){.device = device};
-    ley_status status = calibrate_get(device, CALIBRATE_MULTIPLY_ADDS, &kernel->facts, error);
+    return k->choice.is_by_matrix ? &density_matrix_kind : &separable_kind;
+}
+
+static const void *spec_of(const separable_kernel *k)
+{
+    return k->choice.is_by_matrix ? (const void *)&k->choice.matrix : &k->choice.spec;
+}
+
+void separable_kernel_describe(const separable_kernel *k, char *text, size_t size)
+{
+    kernel_options(separable_kernel_kind(k), spec_of(k), text, size);
+}
+
+ley_status separable_kernel_create(dev *device, const separable_wish *wish, separable_kernel *k, ley_error *error)
+{
+    const dev_info *info = device->info;
+    const bool is_by_matrix =
+        wish->variant != NULL ? strcmp(wish->variant, DENSITY_BY_MATRIX) == 0 : density_matrix_suits(info, wish);
+    *k = (separable_kernel){.device = device};
+    ley_status status =
+        calibrate_get(device, CALIBRATE_MULTIPLY_ADDS | (is_by_matrix ? CALIBRATE_EXPS : 0), &k->facts, error);
     if (status == LEY_OK)
-        status = separable_choose(device->info, name, powers, derivatives, &kernel->choice, error);
+        status = is_by_matrix ? density_matrix_choose(info, &k->facts, wish, &k->choice, error)
+                              : choose(info, wish->variant, wish->powers, wish->derivatives, &k->choice, error);
     if (status == LEY_OK)
-        status = kernel_create(device, &separable_kind, &kernel->choice.spec, NULL, kernel, &kernel->kernel, error);
+        status = kernel_create(device, separable_kernel_kind(k), spec_of(k), NULL, k, &k->kernel, error);
     return status;
 }

@@ -4,15 +4,15 @@
 
 #include "methods/wavefunction/kernel.h"
 
-/* Names of the variants; and what a device gets for a basis with angular momenta below `powers` and
- * so many derivatives, 0 to 2. `variant` NULL: by its class. Errors: LEY_ERROR_USAGE,
- * LEY_ERROR_NO_DEVICE. */
+/* Names of the variants. */
 const char *separable_variant(size_t i);
-ley_status separable_choose(const dev_info *info, const char *variant, int powers, int derivatives,
-                            separable_choice *choice, ley_error *error);
 
-/* Chooses, calibrates, builds and tests. */
-ley_status separable_kernel_create(dev *device, const char *variant, int powers, int derivatives,
-                                   separable_kernel *kernel, ley_error *error);
+/* Chooses, calibrates, builds and tests. Errors beside those of devices: LEY_ERROR_USAGE,
+ * LEY_ERROR_NO_DEVICE. */
+ley_status separable_kernel_create(dev *device, const separable_wish *wish, separable_kernel *kernel, ley_error *error);
+
+/* Its kind, and its specification as text. */
+const kernel_kind *separable_kernel_kind(const separable_kernel *kernel);
+void separable_kernel_describe(const separable_kernel *kernel, char *text, size_t size);
 
 #endif

@@ -11,7 +11,7 @@
 
 /* Of a device's multiply-adds the kernel reaches this share; and of all terms that are not left out
  * so many are expected to reach a tile. */
-static const double share_of_rate = 0.5, share_of_terms = 0.3;
+static const double share_of_rate = 0.5, share_of_terms = 0.3, share_of_functions = 0.3;
 
 /* ---- Its size -------------------------------------------------------------------------------- */
 
@@ -75,6 +75,25 @@ padded_slab separable_layout(const separable_kernel *k, const separable_problem 
                          .components = p->values};
 }
 
+/* The orbitals of all passes. */
+static density_orbitals orbitals_of(const separable_problem *p)
+{
+    return (density_orbitals){.wavefunction = p->e->wavefunction,
+                              .numbers = p->numbers,
+                              .weights = p->weights,
+                              .thresholds = p->thresholds,
+                              .count = p->orbitals,
+                              .gradient = p->passes[0].places[2] >= 0};
+}
+
+static double matrix_plane_s(const separable_kernel *k, const separable_problem *p)
+{
+    const padded_slab layout = separable_layout(k, p);
+    const double functions = share_of_functions * (double)density_matrix_functions(p->e->wavefunction);
+    return (double)layout.padded_x * (double)layout.padded_y * functions * functions /
+           (share_of_rate * k->facts.fma_per_s);
+}
+
 static double pass_plane_s(const separable_kernel *k, const separable_problem *p, const separable_pass *pass)
 {
     const padded_slab layout = separable_layout(k, p);
@@ -85,8 +104,8 @@ static double pass_plane_s(const separable_kernel *k, const separable_problem *p
 
 double separable_plane_s(const separable_kernel *k, const separable_problem *p)
 {
-    double sum = 0;
-    for (size_t i = 0; i < p->pass_count; i++)
+    double sum = k->choice.is_by_matrix ? matrix_plane_s(k, p) : 0;
+    for (size_t i = 0; i < p->pass_count && !k->choice.is_by_matrix; i++)
         sum += pass_plane_s(k, p, &p->passes[i]);
     return sum;
 }
@@ -94,6 +113,8 @@ double separable_plane_s(const separable_kernel *k, const separable_problem *p)
 double separable_bytes(const separable_kernel *k, const separable_problem *p)
 {
     const tables_shape s = shape_of(k, p);
+    if (k->choice.is_by_matrix)
+        return density_matrix_bytes(p->e->wavefunction, &s);
     return tables_bytes(p->e, &s) + (double)p->orbitals * (p->e->coefficients + 2.0) * sizeof(float);
 }
 
@@ -165,9 +186,27 @@ static ley_status make_reach(const separable_problem *p, double **reach2, ley_er
     return LEY_OK;
 }
 
+static ley_status renew_matrix(separable_kernel *k, ley_error *error)
+{
+    density_matrix *m = &k->matrix;
+    const density_orbitals orbitals = orbitals_of(&k->problem);
+    command_sequence w = {.flight = NULL};
+    ley_status status = density_matrix_fill(&orbitals, m, error);
+    if (status != LEY_OK)
+        return status;
+    sequence_begin(&w, &k->flight, NULL);
+    sequence_write(&w, m->gm_centres, 0, m->centres, 8 * (size_t)m->e.count * sizeof *m->centres);
+    sequence_write(&w, m->gm_matrix, 0, m->matrix, (size_t)m->functions * (size_t)m->pitch * sizeof *m->matrix);
+    status = sequence_finish(&w, error);
+    sequence_end(&w);
+    return status;
+}
+
 ley_status separable_kernel_renew(separable_kernel *k, ley_error *error)
 {
     const separable_problem *p = &k->problem;
+    if (k->choice.is_by_matrix)
+        return renew_matrix(k, error);
     double *reach2 = NULL;
     ley_status status = make_reach(p, &reach2, error);
     if (status != LEY_OK)
@@ -191,6 +230,10 @@ ley_status separable_kernel_load(separable_kernel *k, const separable_problem *p
     k->arena.device = k->flight.device = k->device;
     k->problem = *problem;
     k->shape = shape_of(k, problem);
+    if (k->choice.is_by_matrix) {
+        const density_orbitals orbitals = orbitals_of(problem);
+        return density_matrix_load(&orbitals, &k->shape, &k->arena, &k->matrix, error);
+    }
     double *reach2 = NULL;
     ley_status status = make_reach(problem, &reach2, error);
     k->shape.reach2 = reach2;
@@ -220,6 +263,7 @@ void separable_kernel_destroy(separable_kernel *k)
     arena_clear(&k->arena);
     kernel_destroy(&k->kernel);
     tables_destroy(&k->tables);
+    density_matrix_destroy(&k->matrix);
     free(k->weights);
     *k = (separable_kernel){.device = k->device};
 }
@@ -262,6 +306,8 @@ double separable_multiply_adds(const separable_kernel *k, int64_t plane)
 {
     const double points = (double)k->shape.tile_x * k->shape.tile_y;
     double sum = 0;
+    if (k->choice.is_by_matrix)
+        return density_matrix_multiply_adds(&k->matrix, &k->shape, plane);
     for (size_t i = 0; i < k->problem.pass_count; i++) {
         const separable_pass *pass = &k->problem.passes[i];
         for (int32_t o = pass->orbital; o < pass->orbital + pass->orbitals; o++)
@@ -320,6 +366,28 @@ static void launch_pass(separable_run *run, const separable_pass *pass)
         (double)run->planes * pass_plane_s(k, &k->problem, pass));
 }
 
+/* All orbitals at once. */
+static void launch_matrix(separable_run *run)
+{
+    const separable_kernel *k = run->kernel;
+    const density_matrix *m = &k->matrix;
+    const int32_t *places = k->problem.passes[0].places;
+    const int64_t last = run->first + run->planes - 1;
+    const size_t groups[3] = {(size_t)(k->shape.padded_x / LEY_DENSITY_MATRIX_X),
+                              (size_t)(k->shape.padded_y / LEY_DENSITY_MATRIX_Y),
+                              (size_t)(last / LEY_DENSITY_MATRIX_Z - run->first / LEY_DENSITY_MATRIX_Z + 1)};
+    sequence_launch(&run->command_sequence, &k->kernel, groups,
+                    KERNEL_ARGUMENTS(density_matrix, .gm_shells = {m->gm_shells}, .gm_centres = {m->gm_centres},
+                                     .n_shells = m->e.count, .gm_primitives = {m->gm_primitives},
+                                     .gm_functions = {m->gm_codes}, .n_functions = m->functions,
+                                     .gm_matrix = {m->gm_matrix}, .gm_axes = {m->gm_axes},
+                                     .size = {(int32_t)k->shape.padded_x, (int32_t)k->shape.padded_y,
+                                              (int32_t)k->shape.n[2], m->pitch},
+                                     .slab = {(int32_t)run->first, (int32_t)run->planes, 0, 0},
+                                     .places = {places[1], places[2], 0, 0}, .gm_values = {run->values.buffer}),
+                    (double)run->planes * matrix_plane_s(k, &k->problem));
+}
+
 ley_status separable_run_begin(separable_run *run, int64_t first, int64_t planes, const atomic_bool *cancelled,
                                ley_error *error)
 {
@@ -335,7 +403,9 @@ ley_status separable_run_begin(separable_run *run, int64_t first, int64_t planes
         sequence_fill(w, run->values.buffer, 0, 0, (size_t)bytes);
     else
         sequence_poison(w, &run->values, (size_t)bytes);
-    for (size_t i = 0; i < k->problem.pass_count; i++)
+    if (k->choice.is_by_matrix)
+        launch_matrix(run);
+    for (size_t i = 0; i < k->problem.pass_count && !k->choice.is_by_matrix; i++)
         launch_pass(run, &k->problem.passes[i]);
     sequence_read(w, run->values.buffer, 0, run->values.staging, (size_t)bytes);
     return sequence_status(w, error);

@@ -1,5 +1,5 @@
-/* The kernel of separable sums on one device: chosen, built and tested, with a wavefunction's
- * tables in place. */
+/* The kernel of separable sums, or of a density by its matrix, on one device: chosen, built and
+ * tested, with what it reads in place. */
 #ifndef LEY_WAVEFUNCTION_KERNEL_H
 #define LEY_WAVEFUNCTION_KERNEL_H
 
@@ -8,6 +8,7 @@
 #include "dev_kernel.h"
 #include "engine/command_sequence.h"
 #include "layout/padding.h"
+#include "methods/wavefunction/density_matrix.h"
 #include "methods/wavefunction/tables.h"
 
 /* The specification of separable.cl, one field a key of LEY_SEPARABLE_KEYS. */
@@ -17,9 +18,13 @@ typedef struct separable_spec {
 #undef SEPARABLE_FIELD
 } separable_spec;
 
+/* By the density matrix: tiles are the blocks of density_matrix.cl, and the kernel is of that
+ * kind. */
 typedef struct separable_choice {
     const char *variant;
     separable_spec spec;
+    bool is_by_matrix;
+    density_matrix_spec matrix;
 } separable_choice;
 
 KERNEL_ARGUMENTS_STRUCT(separable, LEY_SEPARABLE_ARGUMENTS);
@@ -48,6 +53,7 @@ typedef struct separable_problem {
     ley_grid grid; /* orthogonal */
     int derivatives;
     const float *coefficients; /* [orbitals][e->coefficients] */
+    const int64_t *numbers;    /* [orbitals]: in the wavefunction */
     int32_t orbitals;
     const double *thresholds; /* [orbitals]: terms that are below count for nothing; NULL: none */
     const double *weights;    /* [orbitals]: of their squares in a density; NULL: there is none */
@@ -57,6 +63,15 @@ typedef struct separable_problem {
     int values; /* components of a slab */
 } separable_problem;
 
+/* What a kernel is wanted for: a basis with angular momenta below `powers`, so many derivatives, 0
+ * to 2, and so many orbitals at once. `variant` NULL: by the device's class. */
+typedef struct separable_wish {
+    const char *variant;
+    int powers, derivatives, math;
+    int32_t orbitals;
+    int64_t functions; /* Cartesian ones of a density that its matrix can make; else 0 */
+} separable_wish;
+
 typedef struct separable_kernel {
     dev *device;
     calibration facts;
@@ -65,6 +80,7 @@ typedef struct separable_kernel {
     separable_problem problem;
     tables_shape shape;
     tables tables;
+    density_matrix matrix;
     arena arena;
     flight flight;
     float *weights; /* [orbitals][2] */
@@ -86,8 +102,8 @@ ley_status separable_kernel_load(separable_kernel *kernel, const separable_probl
 /* The problem's coefficients, thresholds and passes are other ones now. */
 ley_status separable_kernel_renew(separable_kernel *kernel, ley_error *error);
 
-/* A multiply-add for each point of a plane and term that is not left out there, of a loaded
- * kernel. */
+/* A multiply-add for each point of a plane and term that is not left out there, or pair of
+ * functions that are not, of a loaded kernel. */
 double separable_multiply_adds(const separable_kernel *kernel, int64_t plane);
 
 /* A slab's way through the kernel. */

@@ -133,8 +133,7 @@ static double count_evaluations(const void *context)
 /* ---- A device -------------------------------------------------------------------------------- */
 
 typedef struct order {
-    const char *variant;
-    int powers, derivatives;
+    separable_wish separable;
     bool is_listed;
     list_wish list;
     job_plan *plan;
@@ -154,9 +153,7 @@ static ley_status make_wish(const void *context, const job_view *job, void **mad
     order *o = calloc(1, sizeof *o);
     if (o == NULL)
         return ley_fail_memory(error, sizeof *o, "the job");
-    *o = (order){.variant = job->options->variant,
-                 .powers = task->e.most_l + 1,
-                 .derivatives = task->problem.derivatives,
+    *o = (order){.separable = wavefunction_task_wish(task, job->options->variant, (int)job->options->math),
                  .is_listed = task->is_listed,
                  .list = {.math = (int)job->options->math,
                           .sum = task->sum,
@@ -165,7 +162,7 @@ static ley_status make_wish(const void *context, const job_view *job, void **mad
     ley_status status = plan_copy(job->plan, &o->plan, error);
     if (status == LEY_OK && task->is_listed)
         status = list_wish_create(&task->e, variant_of(job), &o->list, error);
-    o->list.variant = task->is_many ? LIST_OF_MANY : o->variant;
+    o->list.variant = task->is_many ? LIST_OF_MANY : o->separable.variant;
     if (status == LEY_OK)
         *made = o;
     else
@@ -198,13 +195,14 @@ static ley_status ready(dev *device, const void *wish, kernel_notes *noted, void
     s->is_listed = o->is_listed;
     if (o->is_listed)
         return ready_list(device, o, noted, s, error);
-    const char *variant = tuning_planned_variant(o->plan, device->info, o->variant);
-    const ley_status status = separable_kernel_create(device, variant, o->powers, o->derivatives, &s->kernel, error);
+    separable_wish own = o->separable;
+    own.variant = tuning_planned_variant(o->plan, device->info, own.variant);
+    const ley_status status = separable_kernel_create(device, &own, &s->kernel, error);
     if (status != LEY_OK)
         return status;
     noted->variant = s->kernel.choice.variant;
     noted->from_cache = s->kernel.kernel.from_cache;
-    kernel_options(&separable_kind, &s->kernel.choice.spec, noted->specification, sizeof noted->specification);
+    separable_kernel_describe(&s->kernel, noted->specification, sizeof noted->specification);
     return LEY_OK;
 }
 

@@ -18,6 +18,7 @@ enum {
     ORBITALS = LIST_TESTED_ORBITALS,
     JUDGED = 400,
     LEAST_TERMS = 1100,
+    MATRIX_TERMS = 300,
     SOME_TERMS = 120,
     FEW_TERMS = 40,
     CORE = 2,
@@ -170,9 +171,18 @@ static ley_status judge(const ley_wavefunction *w, const ley_grid *grid, const s
     return LEY_OK;
 }
 
-static int tested_derivatives(const separable_spec *spec)
+static int tested_derivatives(const separable_choice *c)
 {
-    return spec->width > 1 ? 2 : spec->derivatives;
+    return c->is_by_matrix ? 1 : c->spec.width > 1 ? 2 : c->spec.derivatives;
+}
+
+/* Several blocks of points, where these are small. */
+static ley_grid grid_of(const separable_choice *c, bool is_small)
+{
+    separable_spec spec = c->spec;
+    if (c->is_by_matrix)
+        spec.ux = spec.uy = 4;
+    return make_grid(&spec, is_small);
 }
 
 static ley_status compute(separable_kernel *k, const separable_problem *problem, const ley_wavefunction *w,
@@ -193,7 +203,7 @@ static ley_status compute(separable_kernel *k, const separable_problem *problem,
         status = separable_run_begin(&run, 1, PLANES, NULL, error);
     if (status == LEY_OK)
         status = separable_run_finish(&run, planes, error);
-    for (int v = 0; v < tested && status == LEY_OK; v++)
+    for (int v = k->choice.is_by_matrix ? DENSITY : 0; v < tested && status == LEY_OK; v++)
         status = judge(w, &problem->grid, &run, v, problem->weights, planes[v], error);
     separable_run_destroy(&run);
     free(values);
@@ -246,7 +256,9 @@ ley_status separable_self_test(const separable_kernel *kernel, ley_error *error)
 {
     /* terms that are left out change the values by less than what is allowed anyway */
     static const double weights[ORBITALS] = {0, 0, 2, 1, -0.5}, thresholds[ORBITALS] = {0, 0, 1e-11, 1e-11, 1e-11};
-    const int derivatives = tested_derivatives(&kernel->choice.spec);
+    static const int64_t numbers[ORBITALS] = {0, 1, 2, 3, 4};
+    const bool is_by_matrix = kernel->choice.is_by_matrix;
+    const int derivatives = tested_derivatives(&kernel->choice);
     const separable_pass passes[] = {
         {.orbital = 0, .orbitals = 2, .places = {ORBITAL, -1, -1, -1}},
         {.orbital = 2,
@@ -259,16 +271,20 @@ ley_status separable_self_test(const separable_kernel *kernel, ley_error *error)
     separable_kernel trial = *kernel;
     material m;
     ley_status status = make_material(kernel->choice.spec.powers,
-                                      is_short(kernel->device->info) ? FEW_TERMS : LEAST_TERMS, false, &m, error);
+                                      is_short(kernel->device->info) ? FEW_TERMS
+                                      : is_by_matrix                 ? MATRIX_TERMS
+                                                                     : LEAST_TERMS,
+                                      false, &m, error);
     const separable_problem problem = {.e = &m.e,
-                                       .grid = make_grid(&kernel->choice.spec, is_short(kernel->device->info)),
+                                       .grid = grid_of(&kernel->choice, is_short(kernel->device->info)),
                                        .derivatives = derivatives,
                                        .coefficients = m.coefficients,
+                                       .numbers = numbers,
                                        .orbitals = ORBITALS,
                                        .thresholds = thresholds,
                                        .weights = weights,
-                                       .passes = passes,
-                                       .pass_count = sizeof passes / sizeof *passes,
+                                       .passes = passes + is_by_matrix, /* a matrix is of densities */
+                                       .pass_count = sizeof passes / sizeof *passes - is_by_matrix,
                                        .adds = true,
                                        .values = VALUES};
     if (status == LEY_OK)

@@ -5,6 +5,9 @@
 #include "methods/wavefunction/kernel.h"
 #include "methods/wavefunction/list.h"
 
+/* Functions of a basis that densities by their matrices are tested with, at most. */
+enum { DENSITY_MATRIX_TESTED = 1024 };
+
 /* LEY_ERROR_WRONG_RESULT where a value is off. The kernel has its program and choice, and nothing
  * is loaded. */
 ley_status separable_self_test(const separable_kernel *kernel, ley_error *error);

@@ -324,6 +324,7 @@ static void make_passes(wavefunction_task *t)
                                      .grid = t->grid,
                                      .derivatives = t->request.laplacian ? 2 : t->has_gradient,
                                      .coefficients = t->coefficients,
+                                     .numbers = t->used,
                                      .orbitals = t->used_count,
                                      .thresholds = t->thresholds,
                                      .weights = t->used_weights,
@@ -338,6 +339,19 @@ bool wavefunction_task_is_listed(const wavefunction_task *t, int sum, const char
 {
     return t->request.maps == NULL || !ley_grid_is_orthogonal(&t->grid) || sum != LEY_SPEC_SUM_FLOAT ||
            (variant != NULL && list_has_variant(variant));
+}
+
+/* A density without terms left out has right digits where it is next to nothing, as sums of squares
+ * have them, but products of functions do not. */
+separable_wish wavefunction_task_wish(const wavefunction_task *t, const char *variant, int math)
+{
+    const bool is_of_matrix = t->weights != NULL && !t->request.laplacian && !t->is_exact;
+    return (separable_wish){.variant = variant,
+                            .powers = t->e.most_l + 1,
+                            .derivatives = t->problem.derivatives,
+                            .math = math,
+                            .orbitals = t->used_count,
+                            .functions = is_of_matrix ? density_matrix_functions(t->wavefunction) : 0};
 }
 
 double wavefunction_task_promise(const wavefunction_task *t)

@@ -65,6 +65,9 @@ size_t wavefunction_sum_place(const wavefunction_task *task, size_t value);
 /* Whether gaussians.cl is to do it. */
 bool wavefunction_task_is_listed(const wavefunction_task *task, int sum, const char *variant);
 
+/* What its kernel on grids along the axes is wanted for. */
+separable_wish wavefunction_task_wish(const wavefunction_task *task, const char *variant, int math);
+
 /* What is promised of the error at each point, relative to the sum of the magnitudes of all
  * functions there, to which a share of the largest value is added where terms are left out. */
 double wavefunction_task_promise(const wavefunction_task *task);
