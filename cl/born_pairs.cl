@@ -84,7 +84,7 @@ LEY_FN real root_of(real x) { return LEY_ROOT_SCALE * ley_unscaled_root(x); }
 #if LEY_WIDTH == 1
 #define SOME(is) (is)
 #else
-#define SOME(is) any(is)
+#include "born_votes_vectors.h"
 #endif
 #if LEY_PASS == LEY_BORN_ENERGIES
 #include "born_charges.h"

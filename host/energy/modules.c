@@ -5,6 +5,5 @@
 #include "energy/reciprocal.h"
 #include "energy/surface.h"
 
-const energy_module *const energy_modules[] = {&energy_pairs,      &energy_listed, &energy_pairs_14,
-                                               &energy_reciprocal, &energy_born,   &energy_surfaces,
-                                               &energy_matrix,     NULL};
+const energy_module *const energy_modules[] = {&energy_pairs, &energy_listed,   &energy_pairs_14, &energy_reciprocal,
+                                               &energy_born,  &energy_surfaces, &energy_matrix,   NULL};
