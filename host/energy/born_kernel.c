@@ -1,5 +1,6 @@
 #include "energy/born_kernel.h"
 
+#include "energy/born_self_test.h"
 #include "engine/specifications.h"
 #include "engine/tuning.h"
 

@@ -39,8 +39,4 @@ void born_kernels_destroy(born_kernels *k);
 size_t born_block(const dev_kernel *pairs);
 double born_predict(const dev_kernel *pairs, double count);
 
-/* Known answers of a kernel that was just built (born_self_test.c). */
-ley_status born_test_pairs(const dev_kernel *built, void *context, ley_error *error);
-ley_status born_test_particles(const dev_kernel *built, void *context, ley_error *error);
-
 #endif

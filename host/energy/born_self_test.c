@@ -1,6 +1,5 @@
-/* Known answers of generalised Born's kernels: one pass of a few particles against its formulas in
- * double precision. */
-#include "energy/born_kernel.h"
+#include "energy/born_self_test.h"
+
 #include "engine/command_sequence.h"
 #include "error.h"
 #include "verify/self_test.h"
