@@ -145,12 +145,6 @@ void born_kernels_destroy(born_kernels *k)
     }
 }
 
-size_t born_block(const dev_kernel *pairs)
-{
-    const born_pairs_spec *s = (const born_pairs_spec *)pairs->spec;
-    return (size_t)(s->wg * s->ux * s->width);
-}
-
 double born_predict(const dev_kernel *pairs, double count)
 {
     static const double core_s = 2e-9, card_s = 4e-12;

@@ -3,7 +3,7 @@
 #ifndef LEY_ENERGY_BORN_SELF_TEST_H
 #define LEY_ENERGY_BORN_SELF_TEST_H
 
-#include "energy/born_kernel.h"
+#include "energy/born_spec.h"
 
 /* Of a kernel that was just built; `context` is not looked at. Errors: LEY_ERROR_WRONG_RESULT, and
  * those of devices. */
