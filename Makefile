@@ -337,7 +337,7 @@ oclgrind: all $(addprefix $(BUILD)/tests/,test_lattice test_transfer test_epilog
 	@BUILD=$(BUILD) bash tests/oclgrind.sh
 
 offline_tools := $(addprefix $(BUILD)/tests/,offline_nvrtc offline_specs)
-small_programs := $(offline_tools) $(addprefix $(BUILD)/tests/,bench_born bench_energy bench_launches bench_plan make_error_table)
+small_programs := $(offline_tools) $(addprefix $(BUILD)/tests/,bench_born bench_energy bench_launches bench_lists bench_plan make_error_table)
 
 $(BUILD)/tests/bench_energy: $(BUILD)/tests/some_energies.o
 $(small_programs): %: %.o $(BUILD)/libleyden.a
@@ -407,6 +407,11 @@ bench-born: $(BUILD)/tests/bench_born
 bench-energy: $(BUILD)/tests/bench_energy
 	$< $(or $(DEVICE),gpu)
 	$< $(or $(DEVICE),gpu) 13386 20
+
+## Measures energies and forces of water by lists of pairs, and Ewald's sum, step by step, on DEVICE.
+bench-lists: $(BUILD)/tests/bench_lists
+	$< $(or $(DEVICE),gpu)
+	$< $(or $(DEVICE),gpu) 31 12
 
 ## Measures how many maps a second a plan makes, of 92,000 and of 1,000 atoms, on DEVICE.
 bench-plan: $(BUILD)/tests/bench_plan
@@ -506,4 +511,4 @@ clean:
 .DELETE_ON_ERROR:
 FORCE:
 
-.PHONY: FORCE all help pages deps demo-deps fuzz-deps demo lint test check check-all sanitize sanitized asan ubsan tsan oclgrind golden offline fuzz examples bench results bench-energy bench-launches error-table python sdist power arm s390x bare matrix install uninstall deb clean
+.PHONY: FORCE all help pages deps demo-deps fuzz-deps demo lint test check check-all sanitize sanitized asan ubsan tsan oclgrind golden offline fuzz examples bench results bench-energy bench-launches bench-lists error-table python sdist power arm s390x bare matrix install uninstall deb clean

@@ -435,6 +435,120 @@
     NEXT(WRITE, int, gm_count) \
     NEXT(WRITE, int4, gm_out)
 
+/* Of kernels of lists of pairs: see list.h and each kernel. */
+#define LEY_LIST_BINS_ARGUMENTS(FIRST, NEXT) \
+    FIRST(READ, float4, gm_position) \
+    NEXT(INT, int, particles) \
+    NEXT(INT, int, padded) \
+    NEXT(READ, float4, gm_frames) \
+    NEXT(INT, int, bits) \
+    NEXT(WRITE, int, gm_count) \
+    NEXT(WRITE, int, gm_head) \
+    NEXT(WRITE, int, gm_next) \
+    NEXT(WRITE, int, gm_bin)
+
+#define LEY_LIST_FIRST_ARGUMENTS(FIRST, NEXT) \
+    FIRST(INT, int, bins) \
+    NEXT(READ, int, gm_count) \
+    NEXT(WRITE, int, gm_first)
+
+#define LEY_LIST_PLACE_ARGUMENTS(FIRST, NEXT) \
+    FIRST(READ, float4, gm_position) \
+    NEXT(INT, int, particles) \
+    NEXT(INT, int, padded) \
+    NEXT(READ, int, gm_type) \
+    NEXT(INT, int, slots) \
+    NEXT(INT, int, bins) \
+    NEXT(READ, int, gm_first) \
+    NEXT(READ, int, gm_head) \
+    NEXT(READ, int, gm_next) \
+    NEXT(READ, int, gm_bin) \
+    NEXT(WRITE, int, gm_slot) \
+    NEXT(WRITE, int, gm_own) \
+    NEXT(WRITE, float4, gm_sorted) \
+    NEXT(WRITE, int, gm_sorted_type)
+
+#define LEY_LIST_BOXES_ARGUMENTS(FIRST, NEXT) \
+    FIRST(READ, float4, gm_sorted) \
+    NEXT(INT, int, clusters) \
+    NEXT(INT, int, pitch) \
+    NEXT(WRITE, float, gm_box)
+
+#define LEY_LIST_TILES_ARGUMENTS(FIRST, NEXT) \
+    FIRST(READ, float4, gm_sorted) \
+    NEXT(READ, int, gm_own) \
+    NEXT(READ, int, gm_slot) \
+    NEXT(INT, int, padded) \
+    NEXT(INT, int, clusters) \
+    NEXT(READ, float, gm_box) \
+    NEXT(INT, int, pitch) \
+    NEXT(READ, float4, gm_frames) \
+    NEXT(READ, int, gm_first) \
+    NEXT(READ, int, gm_excluded) \
+    NEXT(VALUE, scalar, reach) \
+    NEXT(VALUE, int4, room) \
+    NEXT(WRITE, int2, gm_rows) \
+    NEXT(WRITE, int, gm_tiles) \
+    NEXT(WRITE, int, gm_masks) \
+    NEXT(WRITE, int, gm_near) \
+    NEXT(WRITE, int, gm_beyond)
+
+#define LEY_LISTED_PAIRS_ARGUMENTS(FIRST, NEXT) \
+    FIRST(READ, float4, gm_sorted) \
+    NEXT(READ, int, gm_sorted_type) \
+    NEXT(INT, int, clusters) \
+    NEXT(READ, float4, gm_frames) \
+    NEXT(READ, int2, gm_rows) \
+    NEXT(READ, int, gm_tiles) \
+    NEXT(READ, int, gm_masks) \
+    NEXT(READ, int, gm_near) \
+    NEXT(VALUE, int4, room) \
+    NEXT(READ, float2, gm_table) \
+    NEXT(VALUE, sixteen, numbers) \
+    NEXT(VALUE, sixteen, series) \
+    NEXT(VALUE, atom, scale) \
+    NEXT(WRITE, int2, gm_sums) \
+    NEXT(WRITE, float, gm_floats) \
+    NEXT(WRITE, int, gm_beyond)
+
+#define LEY_LISTED_GATHER_ARGUMENTS(FIRST, NEXT) \
+    FIRST(INT, int, particles) \
+    NEXT(INT, int, padded) \
+    NEXT(READ, int, gm_slot) \
+    NEXT(INT, int, slots) \
+    NEXT(INT, int, parts) \
+    NEXT(READ, int2, gm_sums) \
+    NEXT(READ, float, gm_floats) \
+    NEXT(READ, int, gm_beyond) \
+    NEXT(VALUE, atom, per_quantum) \
+    NEXT(INT, int, has_forces) \
+    NEXT(VALUE, int4, terms) \
+    NEXT(WRITE, float, gm_energy) \
+    NEXT(WRITE, float4, gm_force)
+
+#define LEY_MESH_POINTS_ARGUMENTS(FIRST, NEXT) \
+    FIRST(READ, float4, gm_position) \
+    NEXT(INT, int, particles) \
+    NEXT(INT, int, padded) \
+    NEXT(WRITE, float, gm_to)
+
+#define LEY_MESH_GATHER_ARGUMENTS(FIRST, NEXT) \
+    FIRST(READ, float4, gm_position) \
+    NEXT(INT, int, particles) \
+    NEXT(INT, int, padded) \
+    NEXT(READ, float4, gm_places) \
+    NEXT(READ, float4, gm_cells) \
+    NEXT(READ, float, gm_window) \
+    NEXT(VALUE, int4, mesh) \
+    NEXT(READ, float, gm_phi) \
+    NEXT(READ, int, gm_first) \
+    NEXT(READ, int, gm_excluded) \
+    NEXT(VALUE, atom, factors) \
+    NEXT(INT, int, has_forces) \
+    NEXT(VALUE, int4, terms) \
+    NEXT(WRITE, float, gm_energy) \
+    NEXT(WRITE, float4, gm_force)
+
 /* Of kernels that work on the bricks of a grid: see ions_bricks.cl. */
 #define LEY_IONS_MASK_ARGUMENTS(FIRST, NEXT) \
     FIRST(READ, float4, gm_atoms) \

@@ -34,6 +34,8 @@
  *   LEY_COUNT_BITS(bits)  how many are set; LEY_LOWEST_BIT(bits): the number of the lowest of these
  *   LEY_VOTES(items)      whether a group of so many votes without a barrier; ley_votes(wants): a
  *                         bit for each of its work-items
+ *   LEY_SHUFFLES(items)   whether a group of so many passes floats on without local memory;
+ *                         ley_shuffle(x, item): the x of that work-item
  *   LEY_DOUBLE            as many doubles as a real has floats; LEY_TO_DOUBLE(x), LEY_TO_FLOAT(x)
  *   LEY_AS_FLOAT(i)       the float of these bits; LEY_AS_INT(x): and back
  *   LEY_REAL_OF(i)        the real of as many ints
@@ -171,6 +173,15 @@ LEY_FN unsigned ley_votes(bool wants)
                    : "=r"(votes)
                    : "r"((int)wants));
     return votes;
+}
+#endif
+#define LEY_SHUFFLES(items) LEY_VOTES(items)
+#if LEY_PTX
+LEY_FN float ley_shuffle(float x, int item)
+{
+    float y;
+    __asm volatile("shfl.sync.idx.b32 %0, %1, %2, 31, 0xffffffff;" : "=f"(y) : "f"(x), "r"(item));
+    return y;
 }
 #endif
 #endif

@@ -2,8 +2,8 @@
  * whose neighbours it finds together; then it goes through these particles one by one, and through
  * the neighbours of each in vectors.
  *
- * gm_list  [frames][padded][room], and behind these [frames][padded / LEY_WIDTH][4][room] floats: x,
- *          y, z and R of a particle's neighbours */
+ * gm_list  [frames][padded][room], and behind these [frames][padded / LEY_WIDTH][4][room] floats:
+ *          x, y, z and R of a particle's neighbours */
 #ifndef LEY_LCPO_VECTORS_H
 #define LEY_LCPO_VECTORS_H
 

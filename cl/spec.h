@@ -425,6 +425,55 @@
 #define LEY_COULOMB_IS_REACTION_FIELD 4
 #define LEY_COULOMB_IS_EWALD 5
 
+/* Kernels of lists of pairs, list.h: rows of numbers of a frame; bits of a number in a name; what a
+ * slot has sums of: two energies and a force. */
+#define LEY_LIST_ROWS 9
+#define LEY_LIST_SHIFT 26
+#define LEY_LIST_SUMS 5
+#define LEY_LIST_EACH 31
+
+/* list_first.cl: work-items of a group. */
+#define LEY_LIST_FIRST_KEYS(KEY) \
+    LEY_DIALECT_KEYS(KEY) \
+    KEY(LEY_WG, wg)
+
+/* list_place.cl, list_boxes.cl, list_tiles.cl, listed_pairs.cl: clusters have LEY_CLUSTER
+ * particles, LEY_WIDTH of vectors, 32 of groups. LEY_PLANAR 1, of vectors: a cluster's numbers are
+ * {all x, all y, all z, all charges}; 0: {x, y, z, charge} of each particle. LEY_FULL 1: rows have
+ * all pairs of their particles, 0: each pair is in one row; LEY_PTX: whether an OpenCL device takes
+ * inline PTX. */
+#define LEY_LIST_BOXES_KEYS(KEY) \
+    LEY_DIALECT_KEYS(KEY) \
+    KEY(LEY_CLUSTER, cluster) \
+    KEY(LEY_PLANAR, planar)
+#define LEY_LIST_PLACE_KEYS(KEY) \
+    LEY_DIALECT_KEYS(KEY) \
+    KEY(LEY_CLUSTER, cluster) \
+    KEY(LEY_PLANAR, planar)
+#define LEY_LIST_TILES_KEYS(KEY) \
+    LEY_DIALECT_KEYS(KEY) \
+    KEY(LEY_CLUSTER, cluster) \
+    KEY(LEY_FULL, full) \
+    KEY(LEY_PTX, ptx)
+
+/* listed_pairs.cl. LEY_TYPES, of vectors: room for as many types; 0: for none. */
+#define LEY_LISTED_PAIRS_KEYS(KEY) \
+    LEY_DIALECT_KEYS(KEY) \
+    KEY(LEY_CLUSTER, cluster) \
+    KEY(LEY_FULL, full) \
+    KEY(LEY_PTX, ptx) \
+    KEY(LEY_LENNARD_JONES, lennard_jones) \
+    KEY(LEY_COULOMB, coulomb) \
+    KEY(LEY_FORCES, forces) \
+    KEY(LEY_TYPES, types)
+/* mesh_gather.cl: as in density_spread.cl. */
+#define LEY_MESH_GATHER_KEYS(KEY) \
+    LEY_DIALECT_KEYS(KEY) \
+    KEY(LEY_WINDOW, window)
+#define LEY_LISTED_GATHER_KEYS(KEY) \
+    LEY_DIALECT_KEYS(KEY) \
+    KEY(LEY_FULL, full)
+
 /* functions.cl: which function of x, y and z it computes, of a launch's argument. Natives are of
  * floats alone. */
 #define LEY_FUNCTION_RSQRT 0

@@ -124,6 +124,17 @@ LEY_FN unsigned ley_votes(bool wants)
 #endif
 }
 #endif
+#define LEY_SHUFFLES(items) ((items) == 32 && __CUDA_ARCH__ >= 300)
+#if __CUDA_ARCH__ >= 300
+LEY_FN float ley_shuffle(float x, int item)
+{
+#if __CUDACC_VER_MAJOR__ >= 9
+    return __shfl_sync(0xffffffffu, x, item);
+#else
+    return __shfl(x, item);
+#endif
+}
+#endif
 
 #define LEY_ATOMIC_OR(p, bits) atomicOr((unsigned *)(p), bits)
 #define LEY_ATOMIC_ADD(p, n) atomicAdd(p, n)

@@ -116,8 +116,7 @@ static void measure_series(double alpha, double c, pair_numbers *made)
         const double right = erf_r(alpha, r),
                      steep = (right - 2 * alpha / sqrt(M_PI) * exp(-alpha * alpha * r * r)) / (r * r);
         made->series_error = fmax(made->series_error, fabs(value - right) / alpha);
-        made->slope_error =
-            fmax(made->slope_error, fabs(-slope * 4 / (c * c) - steep) / (alpha * alpha * alpha));
+        made->slope_error = fmax(made->slope_error, fabs(-slope * 4 / (c * c) - steep) / (alpha * alpha * alpha));
     }
 }
 

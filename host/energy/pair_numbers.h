@@ -7,8 +7,8 @@
 enum { PAIR_NUMBERS = 16 };
 
 typedef struct pair_numbers {
-    double n[PAIR_NUMBERS];      /* as cl/pair_terms.h has them */
-    double series[PAIR_NUMBERS]; /* erf(alpha r) / r by powers of u = 2 r^2 / c^2 - 1; 0 without Ewald's sum */
+    double n[PAIR_NUMBERS];           /* as cl/pair_terms.h has them */
+    double series[PAIR_NUMBERS];      /* erf(alpha r) / r by powers of u = 2 r^2 / c^2 - 1; 0 without Ewald's sum */
     double series_error, slope_error; /* largest ones within the cutoff: of erf(alpha r) / r, and of its slope, -d/dr
                                          / r, as shares of alpha and alpha^3 */
 } pair_numbers;

@@ -1,6 +1,7 @@
 #include "energy/pairs.h"
 
 #include "calibrate.h"
+#include "energy/listed.h"
 #include "energy/marks.h"
 #include "energy/pair_numbers.h"
 #include "energy/trial.h"
@@ -144,9 +145,8 @@ static double predict_pair(const dev_info *info)
 
 static bool are_wanted(const energy_problem *p, bool is_periodic)
 {
-    (void)is_periodic;
     return (p->options.lennard_jones != LEY_LENNARD_JONES_NONE || p->options.coulomb != LEY_COULOMB_NONE) &&
-           p->options.coulomb != LEY_COULOMB_EWALD;
+           !energy_are_listed(p, is_periodic);
 }
 
 static ley_status create(energy_part *part, command_sequence *w, void **own, ley_error *error)

@@ -12,6 +12,7 @@
 typedef struct energy_batch {
     int64_t first; /* of the run */
     int frames;    /* 0: none is on its way */
+    int lists;     /* of pairs that were made for them */
     command_sequence sequence;
     buffer_of_float4 position; /* [frames][padded]: x, y, z from the frame's middle (in a cell: of the image within
                                   it), charge */
@@ -28,6 +29,18 @@ typedef struct energy_batch {
     dev_staging *position_out, *cell_out; /* on their way to the device, */
     dev_staging *energy_back, *force_back, *matrix_back, *radius_back, *slope_back; /* and from it */
 } energy_batch;
+
+/* Steps of a batch's sequence, whose times are told apart: places and boxes of lists, their rows,
+ * pairs of lists, the mesh of Ewald's sum; all else. */
+enum {
+    ENERGY_STEP_ANY,
+    ENERGY_STEP_PLACES,
+    ENERGY_STEP_LISTS,
+    ENERGY_STEP_PAIRS,
+    ENERGY_STEP_SPREAD,
+    ENERGY_STEP_TRANSFORM,
+    ENERGY_STEP_MESH_GATHER
+};
 
 enum { ENERGY_BATCHES = 2 }; /* on their way at once */
 enum { ENERGY_MODULES = 8 }; /* that there is room for */
@@ -47,6 +60,9 @@ typedef struct energy_part {
 
     energy_batch batch[ENERGY_BATCHES];
     void *own[ENERGY_MODULES]; /* what each module has; NULL: nothing */
+
+    double splitting_per_A; /* of Ewald's sum, */
+    int64_t mesh[3];        /* and its mesh: that of the latest batch */
 } energy_part;
 
 #endif

@@ -181,6 +181,13 @@ static double distance(double found, double right, const double *low, const doub
     return fmax(fmax(least - found, found - most), 0);
 }
 
+/* What a particle's energy may be off by where forces are allowed a root mean square error; a force
+ * by four times that. */
+static double by_mesh(const checking *c)
+{
+    return c->of.options->coulomb == LEY_COULOMB_EWALD ? 2 * c->of.options->ewald_tolerance : 0;
+}
+
 static ley_status judge_particle(checking *c, int k, const edges *edge, ley_error *error)
 {
     const energy_problem *p = &c->e->problem;
@@ -192,7 +199,8 @@ static ley_status judge_particle(checking *c, int k, const edges *edge, ley_erro
         const double found = (double)energies_of(c, term)[place], right = c->energy[k][term],
                      off = distance(found, right, edge != NULL ? &edge->energy[0][k][term] : NULL,
                                     edge != NULL ? &edge->energy[1][k][term] : NULL);
-        if (!(off <= (allowed + c->reach[k]) * (c->absolute[k][term] + 1e-3)))
+        const double share = allowed + c->reach[k] + (term == LEY_ENERGY_COULOMB ? by_mesh(c) : 0);
+        if (!(off <= share * (c->absolute[k][term] + 1e-3)))
             return fail(c, k, "the energy", found, right, error);
         whole += off;
         absolute += c->absolute[k][term];
@@ -203,7 +211,8 @@ static ley_status judge_particle(checking *c, int k, const edges *edge, ley_erro
         const double found = (double)force_of(c, c->particle[k])[d], right = c->force[k][d],
                      off = distance(found, right, edge != NULL ? &edge->force[0][k][d] : NULL,
                                     edge != NULL ? &edge->force[1][k][d] : NULL);
-        if (!(off <= (allowed_force + c->reach[k]) * (c->force_rms + fabs(right)) + c->reach[k] * absolute))
+        if (!(off <=
+              (allowed_force + c->reach[k] + 4 * by_mesh(c)) * (c->force_rms + fabs(right)) + c->reach[k] * absolute))
             return fail(c, k, "the force", found, right, error);
         if (c->force_rms > 0)
             c->force_error = fmax(c->force_error, off / c->force_rms);

@@ -8,6 +8,7 @@
 #include "watch.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 static energy_device *device_of(const worker *w, void *energy)
 {
@@ -92,6 +93,9 @@ static ley_status finish(energy_device *d, energy_batch *b, ley_error *error)
     pthread_mutex_lock(&e->mutex);
     e->run.left -= b->frames;
     e->totals.device_seconds += b->sequence.times.kernel_s;
+    e->totals.lists += b->lists;
+    e->totals.splitting_per_A = d->part.splitting_per_A;
+    memcpy(e->totals.mesh, d->part.mesh, sizeof e->totals.mesh);
     b->frames = 0;
     pthread_mutex_unlock(&e->mutex);
     return LEY_OK;
@@ -170,6 +174,8 @@ void energy_worker_run(worker *w, void *energy)
         return;
     if (status == LEY_OK)
         status = work(d, &error);
+    for (int i = 0; i < ENERGY_BATCHES && status == LEY_ERROR_WRONG_RESULT; i++)
+        sequence_finish(&d->part.batch[i].sequence, NULL);
     if (status == LEY_ERROR_WRONG_RESULT)
         kernels_distrust(w->device);
     if (status != LEY_OK)

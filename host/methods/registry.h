@@ -59,6 +59,15 @@
     KERNEL(pairs_14) \
     KERNEL(lcpo) \
     KERNEL(group_sums) \
+    KERNEL(list_bins) \
+    KERNEL(list_first) \
+    KERNEL(list_place) \
+    KERNEL(list_boxes) \
+    KERNEL(list_tiles) \
+    KERNEL(listed_pairs) \
+    KERNEL(listed_gather) \
+    KERNEL(mesh_points) \
+    KERNEL(mesh_gather) \
     KERNEL(born_pairs) \
     KERNEL(born_particles) \
     KERNEL(ions_mask) \

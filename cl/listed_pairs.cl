@@ -1,0 +1,92 @@
+/* Energies and forces of the pairs of lists, of frames: for each particle half of the energies of
+ * its pairs, and its force, from the formulas of pair_terms.h.
+ *
+ * gm_sorted    [frames][clusters LEY_CLUSTER] as list_place.cl has put them
+ * gm_sorted_type  [frames][clusters LEY_CLUSTER]
+ * gm_frames    as in list.h
+ * gm_rows, gm_tiles, gm_masks, gm_near  as in list_tiles.cl, made with the same LEY_CLUSTER and
+ *              LEY_FULL
+ * room         {tiles, particles, parts, types}: what a row has room for; work-groups for a row, of
+ *              vectors 1; types
+ * gm_table     [types][types] {a, b} of a pair's Lennard-Jones energy
+ * numbers, series  as in pair_terms.h
+ * scale        {Coulomb's constant, quanta in kcal/mol, quanta in kcal/mol/A, the most quanta}
+ * gm_sums      [frames][LEY_LIST_SUMS][clusters LEY_CLUSTER] integers of 64 bits, the lower half
+ *              first: what is added here with a LEY_FULL of 0, quanta; energies are doubled
+ * gm_floats    [frames][parts][LEY_LIST_SUMS][clusters LEY_CLUSTER] what is written with 1
+ * gm_beyond    [frames] becomes 1 where there was no room in the sums
+ *
+ * A work-group has a part of a row, or, of vectors, a work-item the whole one. Work-groups: parts
+ * of rows, and frames. */
+#if !defined(LEY_CLUSTER) || !defined(LEY_FULL) || !defined(LEY_PTX) || !defined(LEY_LENNARD_JONES) || \
+    !defined(LEY_COULOMB) || !defined(LEY_FORCES) || !defined(LEY_TYPES)
+#error "the specification is incomplete: see LEY_LISTED_PAIRS_KEYS in spec.h"
+#endif
+#include "dialect.h"
+
+#include "list.h"
+#include "pair_terms.h"
+
+/* A particle's sums, or those of a vector of them. */
+typedef struct {
+    real lennard_jones, coulomb, x, y, z;
+} pair_sums;
+
+LEY_FN void clear_sums(pair_sums *s) { s->lennard_jones = s->coulomb = s->x = s->y = s->z = (real)0; }
+
+LEY_FN void add_sums(pair_sums *s, const pair_sums *more)
+{
+    s->lennard_jones += more->lennard_jones;
+    s->coulomb += more->coulomb;
+    s->x += more->x;
+    s->y += more->y;
+    s->z += more->z;
+}
+
+#if LEY_WIDTH == 1
+#include "listed_pairs_group.h"
+#else
+#include "listed_pairs_vectors.h"
+#endif
+
+LEY_KERNEL_OF(LEY_WIDTH == 1 ? LEY_CLUSTER : 1, 1, 1) listed_pairs(LEY_PARAMETERS(LEY_LISTED_PAIRS_ARGUMENTS))
+{
+    const int parts = room.z, row = (int)LEY_GROUP_ID(0) / parts, part = (int)LEY_GROUP_ID(0) % parts;
+    const size_t frame = LEY_GROUP_ID(1), slots = (size_t)clusters * LEY_CLUSTER, own = frame * clusters + row;
+    LEY_GLOBAL const float4 *gm_frame = gm_frames + frame * LEY_LIST_ROWS, *gm_at = gm_sorted + frame * slots;
+    LEY_GLOBAL const int *gm_type = gm_sorted_type + frame * slots, *gm_tile = gm_tiles + own * room.x,
+                         *gm_mask = gm_masks + own * room.x * LEY_CLUSTER, *gm_list = gm_near + own * room.y;
+    const int2 counts = gm_rows[own];
+    const int tiles = min(counts.x, room.x), near = min(counts.y, room.y);
+    LEY_GLOBAL float *gm_own = gm_floats + (frame * parts + part) * LEY_LIST_SUMS * slots + (size_t)row * LEY_CLUSTER;
+#if LEY_WIDTH > 1
+    LEY_LOCAL_VARIABLE float sm_table[2 * (LEY_TYPES > 0 ? LEY_TYPES : 1) * LEY_WIDTH];
+    LEY_LOCAL_VARIABLE float4 sm_shift[LEY_LIST_EACH + 1];
+    const pair_sums sums = row_sums(gm_frame, gm_at, gm_type, row, gm_tile, tiles, gm_mask, gm_list, near, room.w,
+                                    gm_table, numbers, series, scale.x, sm_table, sm_shift);
+    store_sums(&sums, slots, gm_own);
+#else
+    LEY_LOCAL_VARIABLE float4 sm_other[LEY_CLUSTER];
+    LEY_LOCAL_VARIABLE int sm_type[LEY_CLUSTER];
+    pair_sums sums;
+    const int lane = LEY_LOCAL_ID(0), chunks = tiles + (near + LEY_CLUSTER - 1) / LEY_CLUSTER;
+    const float4 p = gm_at[row * LEY_CLUSTER + lane];
+    LEY_GLOBAL const float2 *gm_pairs = gm_table + gm_type[row * LEY_CLUSTER + lane] * room.w;
+    clear_sums(&sums);
+    for (int chunk = part; chunk < chunks; chunk += parts) {
+        const int entry = (chunk - tiles) * LEY_CLUSTER + lane, is_tile = chunk < tiles;
+        const int name = is_tile ? gm_tile[chunk] : entry < near ? gm_list[entry] : -1,
+                  slot = name < 0 ? -1 : (name & LEY_LIST_NUMBER) * (is_tile ? LEY_CLUSTER : 1) + (is_tile ? lane : 0),
+                  mask = is_tile ? gm_mask[(size_t)chunk * LEY_CLUSTER + lane] : -1;
+        add_chunk(gm_frame, p, gm_pairs, gm_at, gm_type, slot, name < 0 ? LEY_LIST_NONE : name >> LEY_LIST_SHIFT, mask,
+                  numbers, series, scale, slots, gm_sums + frame * LEY_LIST_SUMS * slots, gm_beyond + frame, sm_other,
+                  sm_type, &sums);
+    }
+#if LEY_FULL
+    store_sums(&sums, slots, gm_own + lane);
+#else
+    add_to_memory(&sums, row * LEY_CLUSTER + lane, slots, scale, gm_sums + frame * LEY_LIST_SUMS * slots,
+                  gm_beyond + frame);
+#endif
+#endif
+}

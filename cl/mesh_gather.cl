@@ -1,0 +1,99 @@
+/* What Ewald's sum has beside pairs within the cutoff, for particles of one frame: potential and
+ * field of the mesh by the window and its slopes, less what it has of the particle's own charge, of
+ * excluded partners, erf(alpha r) / r, and of the background:
+ *
+ *     energy += C q / 2 (phi(x) - 2 alpha / sqrt(pi) q - pi Q / (alpha^2 V)
+ *                        - sum over excluded q' erf(alpha r) / r),
+ *
+ * and the force, -C q grad phi(x) and that of excluded pairs.
+ *
+ * gm_position  [frames][padded] {x, y, z, charge}
+ * particles, padded  of a frame, and its places
+ * gm_places    [frames][2][3] as gm_cells of density_spread.cl
+ * gm_cells     [frames][6] the cell's vectors; what takes a difference to fractions of them
+ * gm_window    as in density_spread.cl
+ * mesh         nodes along x, y, z; the frame
+ * gm_phi       [n_z][n_y][n_x], and LEY_WIDTH more that are numbers: e / A
+ * gm_first, gm_excluded  [padded + 1] where a particle's excluded partners begin in the latter
+ * factors      {C, 2 alpha / sqrt(pi), pi Q / alpha^2, alpha}
+ * has_forces   whether forces are wanted
+ * terms        {all, Coulomb's}: how many terms energies have, and which this is
+ * gm_energy    [frames][terms][padded] that is added to
+ * gm_force     [frames][padded] {x, y, z, -} that is added to
+ *
+ * Global size: particles, rounded up to work-groups. */
+#if !defined(LEY_WINDOW)
+#error "the specification is incomplete: see LEY_MESH_GATHER_KEYS in spec.h"
+#endif
+#include "dialect.h"
+
+#include "list.h"
+#include "mesh_node.h"
+
+typedef struct {
+    float phi, x, y, z; /* and the gradient, along the mesh's axes, by nodes */
+} mesh_value;
+
+#if LEY_WIDTH == 1
+#include "mesh_gather_group.h"
+#else
+#include "mesh_gather_vectors.h"
+#endif
+
+/* erf(alpha r) / r, and less its derivative over r. */
+LEY_FN float2 erf_r(float r2, atom factors)
+{
+    const float alpha = factors.w, x2 = alpha * alpha * r2;
+    float2 made;
+    if (x2 < 0.25f) { /* by powers of (alpha r)^2 */
+        made.x = factors.y * (1 - x2 * (1 / 3.0f - x2 * (0.1f - x2 * (1 / 42.0f - x2 * (1 / 216.0f)))));
+        made.y = factors.y * alpha * alpha *
+                 (2 / 3.0f - x2 * (0.4f - x2 * (1 / 7.0f - x2 * (1 / 27.0f - x2 * (1 / 132.0f)))));
+        return made;
+    }
+    const float inverse = LEY_RSQRT(r2), r = r2 * inverse;
+    made.x = erf(alpha * r) * inverse;
+    made.y = (made.x - factors.y * exp(-x2)) * inverse * inverse;
+    return made;
+}
+
+LEY_KERNEL mesh_gather(LEY_PARAMETERS(LEY_MESH_GATHER_ARGUMENTS))
+{
+    const int i = (int)LEY_GLOBAL_ID(0);
+    const size_t frame = mesh.w;
+    if (i >= particles)
+        return;
+    LEY_GLOBAL const float4 *gm_place = gm_places + 6 * frame, *gm_cell = gm_cells + 6 * frame,
+                            *gm_at = gm_position + frame * padded;
+    const float4 p = gm_at[i], a = gm_place[0], b = gm_place[1], c = gm_place[2], u = gm_cell[3], v = gm_cell[4],
+                 w = gm_cell[5];
+    const mesh_value at = gather(gm_place, gm_window, mesh, gm_phi, p);
+    const float per_volume =
+        u.x * (v.y * w.z - v.z * w.y) + u.y * (v.z * w.x - v.x * w.z) + u.z * (v.x * w.y - v.y * w.x);
+    float phi = at.phi - factors.y * p.w - factors.z * fabs(per_volume), x = at.x * a.x + at.y * b.x + at.z * c.x,
+          y = at.x * a.y + at.y * b.y + at.z * c.y, z = at.x * a.z + at.y * b.z + at.z * c.z;
+    for (int e = gm_first[i]; e < gm_first[i + 1]; e++) {
+        const float4 other = gm_at[gm_excluded[e]];
+        float dx = p.x - other.x, dy = p.y - other.y, dz = p.z - other.z;
+        {
+            const float n_u = LEY_WHOLE(ley_along(u, dx, dy, dz)), n_v = LEY_WHOLE(ley_along(v, dx, dy, dz)),
+                        n_w = LEY_WHOLE(ley_along(w, dx, dy, dz));
+            dx -= n_u * gm_cell[0].x + n_v * gm_cell[1].x + n_w * gm_cell[2].x;
+            dy -= n_u * gm_cell[0].y + n_v * gm_cell[1].y + n_w * gm_cell[2].y;
+            dz -= n_u * gm_cell[0].z + n_v * gm_cell[1].z + n_w * gm_cell[2].z;
+        }
+        const float2 taken = erf_r(dx * dx + dy * dy + dz * dz, factors);
+        phi -= other.w * taken.x;
+        x += other.w * taken.y * dx;
+        y += other.w * taken.y * dy;
+        z += other.w * taken.y * dz;
+    }
+    LEY_GLOBAL float *gm_own = gm_energy + (frame * terms.x + terms.y) * padded + i;
+    *gm_own += 0.5f * factors.x * p.w * phi;
+    if (has_forces) {
+        LEY_GLOBAL float4 *gm_to = gm_force + frame * padded + i;
+        const float4 before = *gm_to;
+        const float by = -factors.x * p.w;
+        *gm_to = LEY_FLOAT4(before.x + by * x, before.y + by * y, before.z + by * z, before.w);
+    }
+}

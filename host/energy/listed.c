@@ -1,0 +1,606 @@
+/* Pairs within the cutoff, as a module. */
+#include "energy/listed.h"
+
+#include "calibrate.h"
+#include "energy/batch.h"
+#include "energy/reciprocal.h"
+#include "energy/trial.h"
+#include "error.h"
+#include "law/energy_pairs.h"
+#include "verify/self_test.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- Choices --------------------------------------------------------------------------------- */
+
+/* What is added to the cutoff: as much as positions differ by rounding. */
+#define SLACK_A 1e-3
+
+/* The fastest recipe for roots whose error, twelvefold in 1/r^12, is that of a float's digits. */
+static int root_for(const dev_info *info, int width)
+{
+    return width == 16 && (info->quirks & DEV_QUIRK_AVX512) != 0 ? LEY_ROOT_AVX512
+           : width > 1                                           ? LEY_ROOT_RECIPROCAL
+                                                                 : LEY_ROOT_STANDARD;
+}
+
+listed_pairs_spec listed_spec_for(const dev_info *info, const list_tiles_spec *tiles, const ley_energy_options *options,
+                                  size_t types)
+{
+    return (listed_pairs_spec){.sum = LEY_SPEC_SUM_FLOAT,
+                               .width = tiles->width,
+                               .root = root_for(info, tiles->width),
+                               .cluster = tiles->cluster,
+                               .full = tiles->full,
+                               .ptx = tiles->ptx,
+                               .lennard_jones = (int)options->lennard_jones,
+                               .coulomb = (int)options->coulomb,
+                               .forces = options->forces,
+                               .types = tiles->width == 1 || types > 128 ? 0
+                                        : types > 32                     ? 128
+                                                                         : 32};
+}
+
+/* ---- Memory ---------------------------------------------------------------------------------- */
+
+enum { MOST_PARTS = 8 };
+
+typedef struct listed {
+    pair_lists lists;
+    dev_kernel pairs, gather;
+    pair_numbers numbers;
+    int parts;              /* work-groups of a row */
+    buffer_of_int2 sums;    /* of 64 bits; where rows are full: no more than one */
+    buffer_of_float floats; /* elsewhere: no more than one */
+    buffer_of_int beyond;   /* [frames] */
+    float (*row)[LEY_LIST_ROWS][4];
+    dev_staging *room[ENERGY_BATCHES]; /* what lists of a batch had no room for */
+    double pair_s;                     /* that a pair of particles is predicted to take, and its place in lists */
+} listed;
+
+static ley_status make_sums(listed *l, energy_part *part, ley_error *error)
+{
+    const size_t slots = (size_t)part->frames * (size_t)l->lists.shape.slots * LEY_LIST_SUMS;
+    const bool is_full = l->lists.spec.full != 0;
+    arena *memory = &part->arena;
+    ley_status status = arena_buffer(memory, is_full ? 8 : 8 * slots, DEV_READ_WRITE, &l->sums.buffer, error);
+    if (status == LEY_OK)
+        status =
+            arena_buffer(memory, is_full ? 4 * slots * (size_t)l->parts : 4, DEV_READ_WRITE, &l->floats.buffer, error);
+    if (status == LEY_OK)
+        status = arena_buffer(memory, (size_t)part->frames * sizeof(int32_t), DEV_READ_WRITE, &l->beyond.buffer, error);
+    for (int i = 0; i < ENERGY_BATCHES && status == LEY_OK; i++)
+        status = arena_staging(memory, 2 * sizeof(int32_t), &l->room[i], error);
+    return status;
+}
+
+static listed_gather_spec gather_spec(const list_tiles_spec *tiles)
+{
+    return (listed_gather_spec){.sum = LEY_SPEC_SUM_FLOAT, .width = 1, .root = LEY_ROOT_STANDARD, .full = tiles->full};
+}
+
+/* As many work-groups as keep a card busy; a processor's have whole rows. */
+static int parts_for(const dev_info *info, const list_tiles_spec *spec, int64_t rows)
+{
+    const int64_t wanted = 64 * (int64_t)(info->compute_units > 0 ? info->compute_units : 1);
+    if (spec->width > 1 || rows >= wanted)
+        return 1;
+    return wanted / rows < MOST_PARTS ? (int)(wanted / rows) : MOST_PARTS;
+}
+
+static ley_status make_kernels(listed *l, energy_part *part, const list_tiles_spec *tiles, ley_error *error)
+{
+    const energy_problem *p = part->problem;
+    dev *device = part->arena.device;
+    const listed_pairs_spec pairs = listed_spec_for(device->info, tiles, &p->options, p->types);
+    const listed_gather_spec gather = gather_spec(tiles);
+    const ley_status status = kernel_create(device, &listed_pairs_kind, &pairs, NULL, NULL, &l->pairs, error);
+    return status == LEY_OK ? kernel_create(device, &listed_gather_kind, &gather, NULL, NULL, &l->gather, error)
+                            : status;
+}
+
+/* ---- Frames ---------------------------------------------------------------------------------- */
+
+/* What frames in staging lie in. */
+static void make_rows(const listed *l, const energy_part *part, const energy_batch *b)
+{
+    const size_t padded = part->problem->padded, count = part->problem->count;
+    const float(*at)[4] = (const float(*)[4])b->position_out->bytes;
+    const float *cells = b->cell_out != NULL ? b->cell_out->bytes : NULL;
+    for (int f = 0; f < b->frames; f++) {
+        double cell_A[9], low[3] = {INFINITY, INFINITY, INFINITY}, high[3] = {-INFINITY, -INFINITY, -INFINITY};
+        for (int i = 0; i < 9 && cells != NULL; i++)
+            cell_A[i] = (double)cells[24 * f + 4 * (i / 3) + i % 3];
+        for (size_t i = 0; i < count && cells == NULL; i++)
+            for (int d = 0; d < 3; d++) {
+                low[d] = fmin(low[d], (double)at[(size_t)f * padded + i][d]);
+                high[d] = fmax(high[d], (double)at[(size_t)f * padded + i][d]);
+            }
+        lists_frame_rows(&l->lists.shape, cells != NULL ? cell_A : NULL, low, high, l->row[f]);
+    }
+}
+
+static void launch_pairs(const listed *l, const energy_part *part, energy_batch *b)
+{
+    const lists_shape *s = &l->lists.shape;
+    const bool is_full = l->lists.spec.full != 0;
+    command_sequence *w = &b->sequence;
+    listed_pairs_arguments a = {.kind = &listed_pairs_kind,
+                                .gm_sorted = l->lists.sorted,
+                                .gm_sorted_type = l->lists.sorted_type,
+                                .clusters = s->clusters,
+                                .gm_frames = l->lists.rows,
+                                .gm_rows = l->lists.row_counts,
+                                .gm_tiles = l->lists.tile,
+                                .gm_masks = l->lists.mask,
+                                .gm_near = l->lists.near,
+                                .room = {s->room[0], s->room[1], l->parts, (int32_t)part->problem->types},
+                                .gm_table = {part->table.buffer},
+                                .scale = {part->problem->coulomb, LISTED_QUANTA, LISTED_QUANTA, LISTED_MOST},
+                                .gm_sums = l->sums,
+                                .gm_floats = l->floats,
+                                .gm_beyond = l->beyond};
+    memcpy(a.numbers, l->numbers.n, sizeof a.numbers);
+    memcpy(a.series, l->numbers.series, sizeof a.series);
+    if (!is_full)
+        sequence_fill(w, l->sums.buffer, 0, 0, 8 * LEY_LIST_SUMS * (size_t)b->frames * (size_t)s->slots);
+    sequence_fill(w, l->beyond.buffer, 0, 0, (size_t)b->frames * sizeof(int32_t));
+    sequence_step(w, ENERGY_STEP_PAIRS);
+    sequence_launch(w, &l->pairs, (const size_t[3]){(size_t)(s->clusters * l->parts), (size_t)b->frames, 1}, &a,
+                    l->pair_s * b->frames);
+}
+
+static void launch_gather(const listed *l, const energy_part *part, energy_batch *b)
+{
+    const lists_shape *s = &l->lists.shape;
+    const bool has_forces = part->problem->options.forces;
+    lists_launch(&b->sequence, &l->gather, (size_t)s->padded, b->frames,
+                 KERNEL_ARGUMENTS(listed_gather, .particles = s->particles, .padded = s->padded,
+                                  .gm_slot = l->lists.slot, .slots = s->slots, .parts = l->parts, .gm_sums = l->sums,
+                                  .gm_floats = l->floats, .gm_beyond = l->beyond,
+                                  .per_quantum = {0.5 / LISTED_QUANTA, 1 / LISTED_QUANTA, 0, 0},
+                                  .has_forces = has_forces,
+                                  .terms = {LEY_ENERGY_TERMS, LEY_ENERGY_LENNARD_JONES, LEY_ENERGY_COULOMB, 0},
+                                  .gm_energy = b->energy, .gm_force = has_forces ? b->force : b->position));
+}
+
+static void launch(energy_part *part, void *own, energy_batch *b)
+{
+    const listed *l = own;
+    b->lists = b->frames;
+    make_rows(l, part, b);
+    pair_lists_launch(&l->lists, &b->sequence, b->position, b->frames, l->row);
+    sequence_read(&b->sequence, l->lists.beyond.buffer, 0, l->room[b - part->batch], 2 * sizeof(int32_t));
+    launch_pairs(l, part, b);
+    launch_gather(l, part, b);
+    sequence_step(&b->sequence, ENERGY_STEP_ANY);
+}
+
+/* Buffers are changed only when no other batch is under way. */
+static ley_status settle(energy_part *part, void *own, energy_batch *b, bool *again, ley_error *error)
+{
+    listed *l = own;
+    const int32_t *beyond = l->room[b - part->batch]->bytes;
+    ley_status status = LEY_OK;
+    *again = beyond[0] != 0 || beyond[1] != 0;
+    if (!*again)
+        return LEY_OK;
+    for (int i = 0; i < ENERGY_BATCHES && status == LEY_OK; i++)
+        status = sequence_finish(&part->batch[i].sequence, error);
+    return status == LEY_OK ? pair_lists_grow(&l->lists, &part->arena, beyond, error) : status;
+}
+
+/* ---- The module ------------------------------------------------------------------------------ */
+
+bool energy_are_listed(const energy_problem *p, bool is_periodic)
+{
+    enum { FEW = 2048 }; /* all pairs of which are summed as fast */
+    const ley_energy_options *o = &p->options;
+    (void)is_periodic;
+    return o->coulomb == LEY_COULOMB_EWALD ||
+           ((o->lennard_jones != LEY_LENNARD_JONES_NONE || o->coulomb != LEY_COULOMB_NONE) && o->cutoff_A > 0 &&
+            p->column_first == NULL && p->count > FEW);
+}
+
+static lists_shape shape_for(const list_tiles_spec *spec, const energy_problem *p)
+{
+    return lists_shape_of(spec, p->count, p->padded, p->options.cutoff_A + SLACK_A);
+}
+
+static size_t frame_bytes(const energy_problem *p)
+{
+    const list_tiles_spec spec = {.width = 16, .cluster = 16, .full = 1};
+    const lists_shape shape = shape_for(&spec, p);
+    return lists_frame_bytes(&spec, &shape) + 4 * LEY_LIST_SUMS * (size_t)shape.slots;
+}
+
+/* About what a frame takes: of a processor, so many vectors of 16. */
+static double predict_frame(const dev_info *info, const lists_shape *shape, bool has_vectors)
+{
+    const double units = info->compute_units > 0 ? info->compute_units : 1;
+    return (double)shape->clusters * shape->room[1] / units * (has_vectors ? 2.5e-8 : 1e-7);
+}
+
+/* All but the kernels of its own. */
+static ley_status begin(listed *l, energy_part *part, const list_tiles_spec *spec, double alpha_per_A, ley_error *error)
+{
+    const energy_problem *p = part->problem;
+    const dev_info *info = part->arena.device->info;
+    const lists_shape shape = shape_for(spec, p);
+    l->row = calloc((size_t)part->frames, sizeof *l->row);
+    if (l->row == NULL)
+        return ley_fail_memory(error, (size_t)part->frames * sizeof *l->row, "lists of pairs");
+    pair_numbers_make(&p->options, alpha_per_A, &l->numbers);
+    l->parts = parts_for(info, spec, (int64_t)shape.clusters * part->frames);
+    l->pair_s = predict_frame(info, &shape, spec->width > 1);
+    const ley_status status = pair_lists_create(&l->lists, &part->arena, spec, part->frames, &shape, p->first,
+                                                p->excluded, part->type, error);
+    return status == LEY_OK ? make_sums(l, part, error) : status;
+}
+
+static ley_status create(energy_part *part, command_sequence *w, void **own, ley_error *error)
+{
+    const list_tiles_spec spec = lists_spec_for(part->arena.device->info);
+    listed *l = *own = calloc(1, sizeof *l);
+    (void)w;
+    if (l == NULL)
+        return ley_fail_memory(error, sizeof *l, "lists of pairs");
+    const ley_energy_options *o = &part->problem->options;
+    const double alpha_per_A = o->coulomb == LEY_COULOMB_EWALD ? reciprocal_alpha(o) : 0;
+    const ley_status status = begin(l, part, &spec, alpha_per_A, error);
+    return status == LEY_OK ? make_kernels(l, part, &spec, error) : status;
+}
+
+static void destroy(energy_part *part, void *own)
+{
+    listed *l = own;
+    (void)part;
+    if (l == NULL)
+        return;
+    pair_lists_destroy(&l->lists);
+    kernel_destroy(&l->pairs);
+    kernel_destroy(&l->gather);
+    free(l->row);
+    free(l);
+}
+
+const energy_module energy_listed = {.name = "listed pairs",
+                                     .wanted = energy_are_listed,
+                                     .create = create,
+                                     .frame_bytes = frame_bytes,
+                                     .launch = launch,
+                                     .settle = settle,
+                                     .destroy = destroy};
+
+/* ---- Known answers --------------------------------------------------------------------------- */
+
+#define TRIAL_ALPHA_PER_A 0.35
+
+static bool has_pair(const energy_problem *p, size_t i, size_t j)
+{
+    for (int32_t e = p->first[i]; e < p->first[i + 1]; e++)
+        if ((size_t)p->excluded[e] == j)
+            return false;
+    return i != j;
+}
+
+/* The shortest way between the particles of two places. */
+static double way_of(const energy_trial *t, int frame, size_t i, size_t j, double way[3])
+{
+    const size_t n = t->problem.count;
+    const float *x = t->position_A + 3 * ((size_t)frame * n + (size_t)t->problem.order[i]),
+                *y = t->position_A + 3 * ((size_t)frame * n + (size_t)t->problem.order[j]);
+    double least = INFINITY;
+    for (int image = 0; image < (t->cell_A == NULL ? 1 : 27); image++) {
+        const int step[3] = {image % 3, image / 3 % 3, image / 9};
+        double own[3], square = 0;
+        for (int d = 0; d < 3; d++) {
+            own[d] = (double)x[d] - (double)y[d];
+            for (int k = 0; k < 3 && t->cell_A != NULL; k++)
+                own[d] += (step[k] - 1) * t->cell_A[9 * frame + 3 * k + d];
+            square += own[d] * own[d];
+        }
+        if (square < least)
+            memcpy(way, own, sizeof own);
+        least = fmin(least, square);
+    }
+    return sqrt(least);
+}
+
+/* What is in place of 1/r. */
+static energy_curve coulomb_at(const ley_energy_options *o, double r_A)
+{
+    if (o->coulomb != LEY_COULOMB_EWALD || r_A >= o->cutoff_A)
+        return energy_coulomb(o, r_A);
+    const double ar = TRIAL_ALPHA_PER_A * r_A, value = erfc(ar) / r_A;
+    return (energy_curve){value, (value + 2 * TRIAL_ALPHA_PER_A / sqrt(M_PI) * exp(-ar * ar)) / (r_A * r_A)};
+}
+
+/* {Lennard-Jones, Coulomb, force} of a place, and the sums of the absolute values. */
+static void sum_right(const energy_trial *t, int frame, size_t i, double right[5], double absolute[5])
+{
+    const energy_problem *p = &t->problem;
+    const ley_energy_options *o = &p->options;
+    memset(right, 0, 5 * sizeof *right);
+    memset(absolute, 0, 5 * sizeof *absolute);
+    for (size_t j = 0; j < p->count; j++) {
+        double way[3];
+        const double r_A = way_of(t, frame, i, j, way);
+        if (!has_pair(p, i, j) || r_A >= o->cutoff_A)
+            continue;
+        const float *factors = p->table[(size_t)p->type[i] * p->types + (size_t)p->type[j]];
+        const energy_curve twelve = energy_lennard_jones(o, 12, r_A), six = energy_lennard_jones(o, 6, r_A),
+                           coulomb = coulomb_at(o, r_A);
+        const double a = (double)factors[0], b = (double)factors[1],
+                     qq = p->coulomb * (double)p->charge[i] * (double)p->charge[j];
+        right[0] += (a * twelve.value - b * six.value) / 2;
+        absolute[0] += fabs(a * twelve.value) + fabs(b * six.value);
+        right[1] += qq * coulomb.value / 2;
+        absolute[1] += fabs(qq) / r_A;
+        for (int d = 0; d < 3; d++) {
+            right[2 + d] += (a * twelve.slope - b * six.slope + qq * coulomb.slope) * way[d];
+            absolute[2 + d] += (fabs(a * twelve.slope) + fabs(b * six.slope) + fabs(qq) / pow(r_A, 3)) * r_A;
+        }
+    }
+}
+
+static ley_status judge(const energy_trial *t, ley_error *error)
+{
+    const energy_problem *p = &t->problem;
+    const energy_batch *b = &t->part.batch[0];
+    const float *energy = b->energy_back->bytes, *force = p->options.forces ? b->force_back->bytes : NULL;
+    for (int f = 0; f < ENERGY_TRIAL_FRAMES; f++)
+        for (size_t i = 0; i < p->count; i++) {
+            static const int terms[2] = {LEY_ENERGY_LENNARD_JONES, LEY_ENERGY_COULOMB};
+            double right[5], absolute[5];
+            sum_right(t, f, i, right, absolute);
+            for (int k = 0; k < (force != NULL ? 5 : 2); k++) {
+                const float *from = k < 2 ? energy + ((size_t)f * LEY_ENERGY_TERMS + (size_t)terms[k]) * p->padded + i
+                                          : force + 4 * ((size_t)f * p->padded + i) + k - 2;
+                /* Forces are steeper: places are rounded. */
+                const double tolerance = (k < 2 ? 1 : 4) * SELF_TEST_FLOAT, scale = absolute[k] + 1e-3,
+                             wrong = fabs((double)*from - right[k]);
+                self_test_note(wrong / scale, tolerance, scale, (double)*from, right[k]);
+                if (!(wrong <= tolerance * scale))
+                    return ley_fail(error, LEY_ERROR_WRONG_RESULT,
+                                    "number %d of place %zu in frame %d is %.9g, not %.9g", k, i, f, (double)*from,
+                                    right[k]);
+            }
+        }
+    return LEY_OK;
+}
+
+static ley_status run_trial(const dev_kernel *built, energy_trial *t, listed *l, ley_error *error)
+{
+    const listed_pairs_spec *s = (const listed_pairs_spec *)built->spec;
+    list_tiles_spec tiles = lists_spec_for(built->device->info);
+    if (s->width != tiles.width) {
+        tiles.width = s->width;
+        tiles.root = LEY_ROOT_STANDARD;
+        tiles.cluster = s->cluster;
+    }
+    tiles.full = s->full;
+    const listed_gather_spec gather = gather_spec(&tiles);
+    energy_batch *b = energy_trial_batch(t);
+    bool again = true;
+    l->pairs = *built;
+    ley_status status = begin(l, &t->part, &tiles, TRIAL_ALPHA_PER_A, error);
+    if (status == LEY_OK)
+        status = kernel_create(built->device, &listed_gather_kind, &gather, NULL, NULL, &l->gather, error);
+    for (int tries = 0; tries < 3 && status == LEY_OK && again; tries++) {
+        l->parts = 1 + (s->width == 1 ? 1 : 0);
+        launch(&t->part, l, b);
+        energy_batch_read(&t->part, b);
+        status = sequence_finish(&b->sequence, error);
+        if (status == LEY_OK)
+            status = settle(&t->part, l, b, &again, error);
+    }
+    return status == LEY_OK ? judge(t, error) : status;
+}
+
+static ley_status test_pairs(const dev_kernel *built, void *context, ley_error *error)
+{
+    const listed_pairs_spec *s = (const listed_pairs_spec *)built->spec;
+    ley_status status = LEY_OK;
+    ley_energy_options o;
+    (void)context;
+    ley_energy_options_default(&o);
+    o.lennard_jones = (ley_lennard_jones_kind)s->lennard_jones;
+    o.coulomb = (ley_coulomb_kind)s->coulomb;
+    o.cutoff_A = ENERGY_TRIAL_CUTOFF_A;
+    o.switch_A = 0.75 * ENERGY_TRIAL_CUTOFF_A;
+    o.reaction_dielectric = 78.5;
+    o.forces = s->forces != 0;
+    for (int is_periodic = 0; is_periodic < 2 && status == LEY_OK; is_periodic++) {
+        energy_trial t;
+        listed l = {.parts = 2};
+        status = energy_trial_begin(&t, built->device, &o, is_periodic != 0, error);
+        if (status == LEY_OK)
+            status = run_trial(built, &t, &l, error);
+        l.pairs = (dev_kernel){.device = NULL}; /* the caller's */
+        pair_lists_destroy(&l.lists);
+        kernel_destroy(&l.gather);
+        free(l.row);
+        energy_trial_end(&t);
+    }
+    return status;
+}
+
+/* Sums that are whole numbers, of slots in no order. */
+enum { GATHER_PARTICLES = 150, GATHER_PADDED = 256, GATHER_SLOTS = 160, GATHER_FRAMES = 2, GATHER_PARTS = 3 };
+
+typedef struct gather_trial {
+    int32_t slot[GATHER_FRAMES][GATHER_PADDED], beyond[GATHER_FRAMES];
+    int64_t sums[GATHER_FRAMES][LEY_LIST_SUMS][GATHER_SLOTS];
+    float floats[GATHER_FRAMES][GATHER_PARTS][LEY_LIST_SUMS][GATHER_SLOTS];
+    float force[GATHER_FRAMES][GATHER_PADDED][4];
+} gather_trial;
+
+static void set_gather(gather_trial *g, int parts)
+{
+    uint32_t state = 77;
+    memset(g, 0, sizeof *g);
+    g->beyond[1] = 1;
+    for (int f = 0; f < GATHER_FRAMES; f++) {
+        for (int i = 0; i < GATHER_PADDED; i++) {
+            g->slot[f][i] = i < GATHER_PARTICLES ? i * (7 + 4 * f) % GATHER_PARTICLES : -1;
+            for (int d = 0; d < 4; d++)
+                g->force[f][i][d] = (float)(i + d);
+        }
+        for (int i = 0; i < LEY_LIST_SUMS * GATHER_SLOTS; i++)
+            for (int part = 0; part < parts; part++) {
+                const int value = (int)(2000 * self_test_fraction(&state)) - 1000;
+                g->floats[f][part][i / GATHER_SLOTS][i % GATHER_SLOTS] = (float)value;
+                g->sums[f][i / GATHER_SLOTS][i % GATHER_SLOTS] += value * (int64_t)(0x1p40);
+            }
+    }
+}
+
+static ley_status judge_gather(const gather_trial *g, bool is_full, const float *energy, const float (*force)[4],
+                               ley_error *error)
+{
+    for (int i = 0; i < GATHER_FRAMES * GATHER_PADDED * LEY_LIST_SUMS; i++) {
+        const int f = i / (GATHER_PADDED * LEY_LIST_SUMS), k = i / GATHER_PADDED % LEY_LIST_SUMS,
+                  at = i % GATHER_PADDED;
+        const double sum = at < GATHER_PARTICLES ? ldexp((double)g->sums[f][k][g->slot[f][at]], -40) : 0;
+        double right = k < 2 && !is_full ? sum / 2 : sum;
+        if (k >= 2)
+            right += (double)g->force[f][at][k - 2];
+        else if (f == 1 && at < GATHER_PARTICLES)
+            right = INFINITY;
+        const float found =
+            k < 2 ? energy[(f * 4 + 1 + 2 * k) * GATHER_PADDED + at] : force[f * GATHER_PADDED + at][k - 2];
+        if ((double)found != right)
+            return ley_fail(error, LEY_ERROR_WRONG_RESULT, "number %d of place %d in frame %d is %g, not %g", k, at, f,
+                            (double)found, right);
+    }
+    return LEY_OK;
+}
+
+static ley_status run_gather(const dev_kernel *built, const gather_trial *g, arena *memory, command_sequence *w,
+                             ley_error *error)
+{
+    const bool is_full = ((const listed_gather_spec *)built->spec)->full != 0;
+    const size_t energies = GATHER_FRAMES * 4 * GATHER_PADDED * sizeof(float);
+    dev_buffer *slot = NULL, *sums = NULL, *floats = NULL, *beyond = NULL;
+    results energy, force;
+    ley_status status = arena_upload(memory, g->slot, sizeof g->slot, &slot, error);
+    if (status == LEY_OK)
+        status = arena_upload(memory, g->sums, sizeof g->sums, &sums, error);
+    if (status == LEY_OK)
+        status = arena_upload(memory, g->floats, sizeof g->floats, &floats, error);
+    if (status == LEY_OK)
+        status = arena_upload(memory, g->beyond, sizeof g->beyond, &beyond, error);
+    if (status == LEY_OK)
+        status = arena_results(memory, (int64_t)energies, &energy, error);
+    if (status == LEY_OK)
+        status = arena_results(memory, sizeof g->force, &force, error);
+    if (status != LEY_OK)
+        return status;
+    sequence_write(w, force.buffer, 0, g->force, sizeof g->force);
+    lists_launch(w, built, GATHER_PADDED, GATHER_FRAMES,
+                 KERNEL_ARGUMENTS(listed_gather, .particles = GATHER_PARTICLES, .padded = GATHER_PADDED,
+                                  .gm_slot = {slot}, .slots = GATHER_SLOTS, .parts = GATHER_PARTS, .gm_sums = {sums},
+                                  .gm_floats = {floats}, .gm_beyond = {beyond}, .per_quantum = {0x1p-41, 0x1p-40, 0, 0},
+                                  .has_forces = 1, .terms = {4, 1, 3, 0}, .gm_energy = {energy.buffer},
+                                  .gm_force = {force.buffer}));
+    sequence_read(w, energy.buffer, 0, energy.staging, energies);
+    sequence_read(w, force.buffer, 0, force.staging, sizeof g->force);
+    status = sequence_finish(w, error);
+    return status == LEY_OK ? judge_gather(g, is_full, energy.staging->bytes, force.staging->bytes, error) : status;
+}
+
+static ley_status test_gather(const dev_kernel *built, void *context, ley_error *error)
+{
+    arena memory = {.device = built->device};
+    flight *f = calloc(1, sizeof *f);
+    command_sequence *w = calloc(1, sizeof *w);
+    gather_trial *g = malloc(sizeof *g);
+    ley_status status = LEY_OK;
+    (void)context;
+    if (f == NULL || w == NULL || g == NULL) {
+        status = ley_fail_memory(error, sizeof *g, "the self-test");
+    } else {
+        f->device = built->device;
+        sequence_begin(w, f, NULL);
+        set_gather(g, GATHER_PARTS);
+        status = run_gather(built, g, &memory, w, error);
+        sequence_end(w);
+    }
+    arena_clear(&memory);
+    free(g);
+    free(w);
+    free(f);
+    return status;
+}
+
+/* ---- The kinds ------------------------------------------------------------------------------- */
+
+static void group_of_pairs(const dev_info *info, const void *spec, size_t size[3])
+{
+    const listed_pairs_spec *s = spec;
+    (void)info;
+    size[0] = s->width > 1 ? 1 : (size_t)s->cluster;
+    size[1] = size[2] = 1;
+}
+
+static size_t bytes_of_pairs(const dev_info *info, const void *spec)
+{
+    const listed_pairs_spec *s = spec;
+    (void)info;
+    return s->width > 1 ? (size_t)(2 * s->types * s->width + 4 * (LEY_LIST_EACH + 1)) * sizeof(float)
+                        : (size_t)s->cluster * 5 * sizeof(float);
+}
+
+static void group_of_gather(const dev_info *info, const void *spec, size_t size[3])
+{
+    (void)spec;
+    size[0] = info->max_work_group > 0 && info->max_work_group < 64 ? info->max_work_group : 64;
+    size[1] = size[2] = 1;
+}
+
+/* Kinds that usual force fields have; all of them; those of work-groups, too. */
+static void pairs_specs(const dev_info *info, kernel_depth depth, kernel_visit *visit, void *context)
+{
+    list_tiles_spec tiles = lists_spec_for(info);
+    ley_energy_options o;
+    ley_energy_options_default(&o);
+    for (int way = 0; way < (depth > KERNEL_FEW ? 3 : 1); way++) {
+        if (way > 0) {
+            tiles.width = 1;
+            tiles.cluster = 32;
+            tiles.full = way == 1;
+        }
+        for (int kind = 0; kind < (int)LEY_LENNARD_JONES_KINDS; kind++) {
+            char name[KERNEL_NAME];
+            o.lennard_jones = (ley_lennard_jones_kind)kind;
+            o.coulomb =
+                kind < (int)LEY_COULOMB_KINDS ? (ley_coulomb_kind)(LEY_COULOMB_KINDS - 1 - kind) : LEY_COULOMB_PLAIN;
+            o.forces = kind % 2 != 0;
+            const listed_pairs_spec spec = listed_spec_for(info, &tiles, &o, 20);
+            snprintf(name, sizeof name, "listed_pairs-%d-%d-%d", way, spec.lennard_jones, spec.coulomb);
+            visit(context, name, &spec);
+        }
+    }
+}
+
+static void gather_specs(const dev_info *info, kernel_depth depth, kernel_visit *visit, void *context)
+{
+    list_tiles_spec tiles = lists_spec_for(info);
+    for (int k = 0; k < (depth > KERNEL_FEW ? 2 : 1); k++, tiles.full = !tiles.full) {
+        const listed_gather_spec spec = gather_spec(&tiles);
+        visit(context, spec.full ? "listed_gather-full" : "listed_gather", &spec);
+    }
+}
+
+KERNEL_DESCRIBE_ARGUMENTS(listed_pairs, LEY_LISTED_PAIRS_ARGUMENTS)
+KERNEL_DESCRIBE_ARGUMENTS(listed_gather, LEY_LISTED_GATHER_ARGUMENTS)
+
+const kernel_kind listed_pairs_kind = {KERNEL_DESCRIPTION(listed_pairs, LEY_LISTED_PAIRS_KEYS, listed_pairs),
+                                       .group = group_of_pairs, .local_bytes = bytes_of_pairs, .specs = pairs_specs,
+                                       .test = test_pairs};
+const kernel_kind listed_gather_kind = {KERNEL_DESCRIPTION(listed_gather, LEY_LISTED_GATHER_KEYS, listed_gather),
+                                        .group = group_of_gather, .specs = gather_specs, .test = test_gather};

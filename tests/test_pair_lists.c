@@ -1,0 +1,293 @@
+/* Lists of pairs within the cutoff, beside the law: cells of all shapes, edges, crowds, the same
+ * bytes, and faults that are planted in their kernels. */
+#include "some_energies.h"
+#include "support.h"
+
+#include "energy/listed.h"
+#include "law/energy.h"
+
+static ley_engine *engine;
+
+/* Enough for lists; clusters of 8, 16 and 32 are not all full. */
+enum { COUNT = 2501, TYPES = 9, FRAMES = 2 };
+
+typedef struct case_results {
+    double by_particle[FRAMES][LEY_ENERGY_TERMS][COUNT], terms[FRAMES][LEY_ENERGY_TERMS];
+    float forces[FRAMES][COUNT][3];
+} case_results;
+
+static ley_energy_options options_of(ley_lennard_jones_kind lj, ley_coulomb_kind coulomb, double cutoff_A)
+{
+    ley_energy_options o;
+    ley_energy_options_default(&o);
+    o.lennard_jones = lj;
+    o.coulomb = coulomb;
+    o.cutoff_A = cutoff_A;
+    o.switch_A = 0.8 * cutoff_A;
+    o.reaction_dielectric = 60;
+    o.forces = o.by_particle = true;
+    return o;
+}
+
+static void run(ley_engine *on, const ley_particles *particles, const ley_energy_options *o, int frames,
+                const float *position_A, const double *cell_A, case_results *found, ley_energy_totals *totals)
+{
+    ley_error error = {0};
+    ley_energy *e = NULL;
+    ley_energy_results r = {.size = sizeof r,
+                            .terms = found->terms[0],
+                            .by_particle = found->by_particle[0][0],
+                            .forces = found->forces[0][0]};
+    assert_ok(ley_energy_create(on, particles, o, &e, &error));
+    assert_ok(ley_energy_run(e, frames, position_A, cell_A, &r, &error));
+    ley_energy_get_totals(e, totals);
+    ley_energy_destroy(e);
+}
+
+/* Of each particle, and of each force. */
+static void compare(const char *what, const ley_particles *particles, const ley_energy_options *o, int frames,
+                    const float *position_A, const double *cell_A, const case_results *found)
+{
+    const ley_particles_arrays a = ley_particles_get(particles);
+    int64_t *all = calloc(COUNT, sizeof *all);
+    double(*energy)[LEY_ENERGY_TERMS] = calloc(COUNT, sizeof *energy), (*force)[3] = calloc(COUNT, sizeof *force),
+    (*absolute)[LEY_ENERGY_TERMS] = calloc(COUNT, sizeof *absolute);
+    ley_error error = {0};
+    double off = 0, worst = 0;
+    for (int i = 0; i < COUNT; i++)
+        all[i] = i;
+    for (int f = 0; f < frames; f++) {
+        const energy_frame frame = {&a, o, position_A + 3 * COUNT * f, cell_A != NULL ? cell_A + 9 * f : NULL};
+        double square = 0, most = 0, scale[LEY_ENERGY_TERMS] = {0};
+        assert_ok(energy_law_particles(&frame, NULL, NULL, COUNT, all, energy, absolute, force, &error));
+        for (int i = 0; i < COUNT; i++)
+            for (int t = 0; t < LEY_ENERGY_TERMS; t++)
+                scale[t] += absolute[i][t] / COUNT;
+        for (int i = 0; i < COUNT; i++) {
+            for (int t = 0; t < LEY_ENERGY_TERMS; t++)
+                off = fmax(off,
+                           fabs(found->by_particle[f][t][i] - energy[i][t]) / (absolute[i][t] + 0.1 * scale[t] + 1e-6));
+            for (int d = 0; d < 3; d++) {
+                square += force[i][d] * force[i][d];
+                most = fmax(most, fabs((double)found->forces[f][i][d] - force[i][d]));
+            }
+        }
+        worst = fmax(worst, most / sqrt(square / COUNT));
+    }
+    print_message("%s: energies off by %.1e, forces by %.1e\n", what, off, worst);
+    assert_true(off < 3e-5); /* places are rounded, and 1/r^12 is steep */
+    assert_true(worst < 1e-4);
+    free(all);
+    free(energy);
+    free(force);
+    free(absolute);
+}
+
+static void check(const char *what, ley_lennard_jones_kind lj, ley_coulomb_kind coulomb, double cutoff_A,
+                  const float *position_A, const double *cell_A)
+{
+    ley_particles *particles = some_particles(COUNT, TYPES, 3);
+    case_results *found = calloc(1, sizeof *found);
+    const ley_energy_options o = options_of(lj, coulomb, cutoff_A);
+    ley_energy_totals totals;
+    run(engine, particles, &o, FRAMES, position_A, cell_A, found, &totals);
+    compare(what, particles, &o, FRAMES, position_A, cell_A, found);
+    assert_int_equal(totals.failed, 0);
+    free(found);
+    ley_particles_destroy(particles);
+}
+
+/* ---- Cells ----------------------------------------------------------------------------------- */
+
+static void all_kinds_are_those_of_the_law(void **state)
+{
+    (void)state;
+    float *position_A = some_positions(COUNT, FRAMES, 2.6, 5);
+    const double w = some_width_A(COUNT, 2.6) + 1,
+                 box[2][9] = {{w, 0, 0, 0, w, 0, 0, 0, w}, {w + 1, 0, 0, 3, w, 0, -4, 5, w + 0.4}};
+    for (int lj = 0; lj < (int)LEY_LENNARD_JONES_KINDS; lj++) {
+        const ley_coulomb_kind coulomb =
+            lj < (int)LEY_COULOMB_EWALD ? (ley_coulomb_kind)(LEY_COULOMB_EWALD - 1 - lj) : LEY_COULOMB_SHIFTED;
+        char what[64];
+        if (support_is_quick() && lj % 3 != 1)
+            continue;
+        snprintf(what, sizeof what, "Lennard-Jones %d, Coulomb %d", lj, (int)coulomb);
+        check(what, (ley_lennard_jones_kind)lj, coulomb, 9, position_A, lj % 2 == 0 ? NULL : box[0]);
+    }
+    free(position_A);
+}
+
+/* Particles outside the cell, each elsewhere; cells just over twice the cutoff; crowded ones; all
+ * particles in a corner of a large one. */
+static void all_cells_are_right(void **state)
+{
+    (void)state;
+    float *position_A = some_positions(COUNT, FRAMES, 2.6, 5), *crowd_A = some_positions(COUNT, FRAMES, 1.5, 5);
+    const double w = some_width_A(COUNT, 2.6) + 0.5, c = some_width_A(COUNT, 1.5) + 0.5;
+    const double skewed[2][9] = {{w, 0, 0, w / 2, w, 0, -w / 3, w / 2, w}, {w, 0, 0, 0, w, 0, 0.4 * w, 0, w}};
+    const double crowded[2][9] = {{c, 0, 0, c / 2, c, 0, c / 2, c / 2, c}, {c, 0, 0, 0, c, 0, 0, 0, c}};
+    const double large[2][9] = {{300, 0, 0, 0, 200, 0, 0, 0, 500}, {300, 0, 0, 100, 300, 0, 0, 0, 500}};
+    check("crowded, just over twice the cutoff", LEY_LENNARD_JONES_SHIFTED, LEY_COULOMB_SHIFTED, 9.35, crowd_A,
+          crowded[0]);
+    check("a crowd without a cell", LEY_LENNARD_JONES_SHIFTED, LEY_COULOMB_SHIFTED, 12, crowd_A, NULL);
+    check("a large cell", LEY_LENNARD_JONES_SWITCHED, LEY_COULOMB_REACTION_FIELD, 9, position_A, large[0]);
+    for (int i = 0; i < FRAMES * COUNT; i++)
+        for (int d = 0; d < 3; d++)
+            for (int k = 0; k < 3; k++)
+                position_A[3 * i + d] += (float)((i * (k + 3) % 5 - 2) * skewed[i / COUNT][3 * k + d]);
+    check("skewed, particles outside", LEY_LENNARD_JONES_SWITCHED_CHARMM, LEY_COULOMB_SHIFTED_CHARMM, 11.5, position_A,
+          skewed[0]);
+    free(position_A);
+    free(crowd_A);
+}
+
+/* ---- Edges ----------------------------------------------------------------------------------- */
+
+/* Pairs that are far from all others, each a little nearer or further than the cutoff. */
+static void edges_are_sharp(void **state)
+{
+    (void)state;
+    const double cutoff_A = 8;
+    ley_particles_arrays a = {.size = sizeof a, .particles = COUNT, .types = 1};
+    double *charge = calloc(COUNT, sizeof *charge), one = 1e6;
+    int32_t *type = calloc(COUNT, sizeof *type);
+    float *position_A = calloc(3 * COUNT, sizeof *position_A);
+    case_results *found = calloc(1, sizeof *found);
+    ley_particles *particles;
+    ley_energy_totals totals;
+    ley_error error = {0};
+    int within = 0;
+    for (int i = 0; i < COUNT; i++) {
+        const int pair = i / 2, at[3] = {pair % 12 - 6, pair / 12 % 12 - 6, pair / 144 - 4};
+        charge[i] = 1;
+        for (int d = 0; d < 3; d++)
+            position_A[3 * i + d] = (float)(20 * at[d]);
+        if (i % 2 != 0)
+            position_A[3 * i + pair % 3] += (float)(cutoff_A + (pair % 2 != 0 ? 1 : -1) * (1e-4 + 1e-6 * pair));
+    }
+    a.charges = charge;
+    a.type = type;
+    a.lennard_jones_a = a.lennard_jones_b = &one;
+    assert_ok(ley_particles_create(&a, &particles, &error));
+    const ley_energy_options o = options_of(LEY_LENNARD_JONES_PLAIN, LEY_COULOMB_PLAIN, cutoff_A);
+    run(engine, particles, &o, 1, position_A, NULL, found, &totals);
+    compare("edges", particles, &o, 1, position_A, NULL, found);
+    for (int i = 0; i < COUNT; i++)
+        within += found->by_particle[0][LEY_ENERGY_COULOMB][i] != 0 ? 1 : 0;
+    assert_int_equal(within, 2 * ((COUNT / 2 + 1) / 2)); /* every other pair; the last particle is alone */
+    ley_particles_destroy(particles);
+    free(charge);
+    free(type);
+    free(position_A);
+    free(found);
+}
+
+/* ---- The same bytes -------------------------------------------------------------------------- */
+
+static void frames_have_the_same_bytes(void **state)
+{
+    (void)state;
+    enum { MANY = 6 };
+    float *position_A = some_positions(COUNT, MANY, 2.6, 8);
+    ley_particles *particles = some_particles(COUNT, TYPES, 3);
+    case_results *once = calloc(1, sizeof *once), *again = calloc(1, sizeof *again);
+    ley_energy_options o = options_of(LEY_LENNARD_JONES_PLAIN, LEY_COULOMB_SHIFTED, 9);
+    ley_energy_totals totals;
+    run(engine, particles, &o, FRAMES, position_A, NULL, once, &totals);
+    for (int f = 0; f < MANY; f++) {
+        run(engine, particles, &o, 1, position_A + 3 * COUNT * (f % FRAMES), NULL, again, &totals);
+        assert_memory_equal(again->by_particle[0], once->by_particle[f % FRAMES], sizeof once->by_particle[0]);
+        assert_memory_equal(again->forces[0], once->forces[f % FRAMES], sizeof once->forces[0]);
+    }
+    ley_particles_destroy(particles);
+    free(position_A);
+    free(once);
+    free(again);
+}
+
+/* ---- Faults ---------------------------------------------------------------------------------- */
+
+typedef struct fault {
+    const char *kernel, *from, *to;
+} fault;
+
+static const fault faults[] = {
+    {"list_bins", "y ^= x;", "y ^= z;"},                                         /* another curve */
+    {"list_bins", "LEY_ATOMIC_EXCHANGE(&gm_head[first_bin + bin], i + 1)", "0"}, /* lists of one */
+    {"list_first", "before += gm_count[frame + i];", "before += gm_count[i];"},
+    {"list_place", "other - 1 < i ? 1 : 0", "other - 1 <= i ? 1 : 0"},
+    {"list_boxes", "high.x - low.x", "high.y - low.y"},
+    {"list_tiles", "widest < (real)0.49999f ? n_u", "widest < (real)0.6f ? n_u"},
+    {"list_tiles", "3 * n_v + 9 * n_w", "3 * n_w + 9 * n_v"},
+    {"list_tiles", "cluster == r->row ||", "(cluster == r->row && cluster % 3 != 1) ||"}, /* a dropped diagonal */
+    {"list_tiles", "slot / LEY_CLUSTER == cluster", "slot / LEY_CLUSTER == cluster && slot % LEY_CLUSTER != 3"},
+    {"listed_gather", "sum[0] = sum[1] = ", "sum[0] = "},
+};
+
+static const fault of_vectors[] = {
+    {"list_tiles", "1 << LEY_CLUSTER) - 1 - (found ? 1 << k : 0)", "1 << LEY_CLUSTER) - 1"}, /* with itself */
+    {"list_tiles", "r->near += squares[k] < reach2", "r->near += squares[k] < 0.8f * reach2"},
+    {"listed_pairs", "(float)(bits >> i & 1)", "1.0f"}, /* masks that are not heeded */
+    {"listed_pairs", "k < begin + STRETCH && k", "k < begin + STRETCH - 1 && k"},
+    {"listed_pairs", "s->x += slope * dx", "s->x += slope * dy"},
+};
+
+static const fault of_groups[] = {
+    {"list_tiles", "? ~(1u << lane)", "? ~(2u << lane)"},
+    {"list_tiles", "r->near += LEY_COUNT_BITS(votes)", "r->near += LEY_COUNT_BITS(votes & 0x7fffffff)"},
+    {"listed_pairs", "(mask >> k & 1) != 0", "true"},
+    {"listed_pairs", "gm_own[2 * slots] = s->x", "gm_own[2 * slots] = s->y"},
+};
+
+/* No device has such a kernel: the host computes the frames. */
+static void try_fault(const fault *f, const float *position_A, const double *cell_A, const case_results *right)
+{
+    ley_particles *particles = some_particles(COUNT, TYPES, 3);
+    case_results *found = calloc(1, sizeof *found);
+    const ley_energy_options o = options_of(LEY_LENNARD_JONES_PLAIN, LEY_COULOMB_SHIFTED, 9);
+    ley_energy_totals totals;
+    ley_engine *faulty;
+    ley_error error = {0};
+    support_fresh_cache();
+    support_plant_fault(f->kernel, f->from, f->to);
+    assert_ok(ley_engine_create("opencl:0", &faulty, &error));
+    run(faulty, particles, &o, 1, position_A, cell_A, found, &totals);
+    print_message("%s, %s: %d failed\n", f->kernel, f->to, totals.failed);
+    assert_int_equal(totals.failed, 1);
+    for (int t = 0; t < LEY_ENERGY_TERMS; t++)
+        assert_true(fabs(found->terms[0][t] - right->terms[0][t]) <= 1e-5 * fabs(right->terms[0][t]) + 1e-6);
+    ley_engine_destroy(faulty);
+    unsetenv("LEYDEN_KERNEL_DIR");
+    ley_particles_destroy(particles);
+    free(found);
+}
+
+static void faults_are_found(void **state)
+{
+    (void)state;
+    float *position_A = some_positions(COUNT, 1, 2.6, 5);
+    const double w = some_width_A(COUNT, 2.6) + 1, box[9] = {w, 0, 0, 0, w, 0, 0, 0, w};
+    ley_particles *particles = some_particles(COUNT, TYPES, 3);
+    case_results *right = calloc(1, sizeof *right);
+    const ley_energy_options o = options_of(LEY_LENNARD_JONES_PLAIN, LEY_COULOMB_SHIFTED, 9);
+    const bool has_vectors = support_has_vectors(engine);
+    const int step = support_is_quick() ? 3 : 1;
+    ley_energy_totals totals;
+    run(engine, particles, &o, 1, position_A, box, right, &totals);
+    assert_int_equal(totals.failed, 0);
+    for (size_t i = 0; i < sizeof faults / sizeof *faults; i += (size_t)step)
+        try_fault(&faults[i], position_A, box, right);
+    for (size_t i = 0; has_vectors && i < sizeof of_vectors / sizeof *of_vectors; i += (size_t)step)
+        try_fault(&of_vectors[i], position_A, box, right);
+    for (size_t i = 0; !has_vectors && i < sizeof of_groups / sizeof *of_groups; i += (size_t)step)
+        try_fault(&of_groups[i], position_A, box, right);
+    ley_particles_destroy(particles);
+    free(position_A);
+    free(right);
+}
+
+int main(void)
+{
+    return RUN_GROUP(SUPPORT_GROUP(.name = "pair lists", .opened = &engine), all_kinds_are_those_of_the_law,
+                     all_cells_are_right, edges_are_sharp, frames_have_the_same_bytes, faults_are_found);
+}
