@@ -7,8 +7,8 @@
  *                       1/r^4
  *   LEY_BORN_ENERGIES   sum of q_j v/f, f^2 = d^2 + B_i B_j e, e = exp(-d^2/(4 B_i B_j)); v is 1,
  *                       or with LEY_SALT 1/eps_p - exp(-kappa f)/eps_s. With LEY_FORCES also, h
- *                       being -(d/df (v/f))/f, sum of q_j h e (B_i B_j + d^2/4), for the slope, and of
- *                       q_j h (1 - e/4) (r_i - r_j)
+ *                       being -(d/df (v/f))/f, sum of q_j h e (B_i B_j + d^2/4), for the slope, and
+ *                       of q_j h (1 - e/4) (r_i - r_j)
  *   LEY_BORN_CHAIN      sum of -(w_i T'(d; rho_i, s_j) + w_j T'(d; rho_j, s_i)) (r_i - r_j)/d, w
  *                       the slopes dE/dI: a force
  *

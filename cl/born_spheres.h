@@ -10,7 +10,7 @@
  *     Q(t) = sum over k of k/(2 k + 1) t^(k - 1),
  *     P(t) = sum over k of 2 k (k + 1)/(2 k + 1) t^(k - 1)
  *
- * as polynomials of least error over [0, 1/9], which are exact at 0: 1e-7 and 7e-6 in floats. All
+ * as polynomials of least error over [0, 1/9], which are exact at 0: 1e-7 and 3e-7 in floats. All
  * but a few pairs of a molecule are far from each other: they take one root, and lose no digits as
  * logarithms would. The others are near, or have a neck; they are added by themselves. */
 #ifndef LEY_BORN_SPHERES_H
@@ -26,7 +26,7 @@ LEY_FN real sphere_value(real t)
 
 LEY_FN real sphere_slope(real t)
 {
-    return 1.33333337f + t * (2.40175295f + t * (3.33401489f + t * 5.84244156f));
+    return 1.33333337f + t * (2.39990687f + t * (3.43667412f + t * (4.22918987f + t * 7.62412691f)));
 }
 
 /* Whether the series of large distances holds; where the integral ends, and necks; whether it is

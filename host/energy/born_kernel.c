@@ -1,5 +1,6 @@
 #include "energy/born_kernel.h"
 
+#include "energy/born_self_test.h"
 #include "engine/specifications.h"
 #include "engine/tuning.h"
 
@@ -142,12 +143,6 @@ void born_kernels_destroy(born_kernels *k)
         kernel_destroy(&k->pairs[pass]);
         kernel_destroy(&k->particles[pass]);
     }
-}
-
-size_t born_block(const dev_kernel *pairs)
-{
-    const born_pairs_spec *s = (const born_pairs_spec *)pairs->spec;
-    return (size_t)(s->wg * s->ux * s->width);
 }
 
 double born_predict(const dev_kernel *pairs, double count)

@@ -1,6 +1,5 @@
-/* Known answers of generalised Born's kernels: one pass of a few particles against its formulas in
- * double precision. */
-#include "energy/born_kernel.h"
+#include "energy/born_self_test.h"
+
 #include "engine/command_sequence.h"
 #include "error.h"
 #include "verify/self_test.h"
@@ -236,7 +235,7 @@ static ley_status judge_pairs(const trial *t, const born_pairs_spec *spec, ley_e
 static ley_status run_pairs(trial *t, const dev_kernel *built, ley_error *error)
 {
     const born_pairs_spec *spec = (const born_pairs_spec *)built->spec;
-    born_pairs_arguments a = {.kind = &born_pairs_kind,
+    born_pairs_arguments a = {.kind = built->kind,
                               .gm_at = t->at_buffer,
                               .gm_spheres = t->spheres,
                               .gm_states = t->states,
@@ -379,7 +378,7 @@ static ley_status run_particles(trial *t, const dev_kernel *built, ley_error *er
                 {t->radii.buffer, RADII, SLOPES},        {t->slopes.buffer, SLOPES, STATES},
                 {t->states.buffer, STATES, FORCES},      {t->forces.buffer, FORCES, BACK}};
     enum { READS = sizeof read / sizeof *read };
-    born_particles_arguments a = {.kind = &born_particles_kind,
+    born_particles_arguments a = {.kind = built->kind,
                                   .gm_parts = t->part_buffer,
                                   .gm_ranges = t->range_buffer,
                                   .gm_factors = t->factors,
