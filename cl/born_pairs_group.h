@@ -5,6 +5,12 @@
 #ifndef LEY_BORN_PAIRS_GROUP_H
 #define LEY_BORN_PAIRS_GROUP_H
 
+/* Marks of a word, which others are filled up to by some that are far away and have nothing; and of
+ * these so many at a time. */
+#define WORD 32
+#define STEP 8
+#define FAR_AWAY 1e15f
+
 LEY_FN void load_own(own *o, int u, LEY_GLOBAL const float4 *gm_at, LEY_GLOBAL const float4 *gm_spheres,
                      LEY_GLOBAL const float4 *gm_states)
 {
@@ -35,38 +41,41 @@ LEY_FN void stage(LEY_GLOBAL const float4 *gm_at, LEY_GLOBAL const float4 *gm_sp
         sm_at[j - begin] = first_of(gm_at[j], gm_spheres[j]);
         sm_more[j - begin] = more_of(gm_spheres[j], gm_states[j]);
     }
+    for (int k = end - begin + (int)LEY_LOCAL_ID(0); k < (end - begin + WORD - 1) / WORD * WORD; k += LEY_WG) {
+        sm_at[k] = LEY_FLOAT4(FAR_AWAY, 0, 0, 0);
+        sm_more[k] = LEY_FLOAT4(LEY_PASS == LEY_BORN_ENERGIES ? 1 : 0, 0, 0, 0);
+    }
     LEY_BARRIER_OF(LEY_WG);
 }
 
-LEY_FN other staged(LEY_LOCAL const float4 *sm_at, LEY_LOCAL const float4 *sm_more, int k)
-{
-    other a;
-    a.at = sm_at[k];
-    a.more = sm_more[k];
-    return a;
-}
+/* Takes the k-th one that is staged. */
+#define TAKE(a, k) \
+    other a; \
+    a.at = sm_at[k]; \
+    a.more = sm_more[k]
 
 #if LEY_PASS == LEY_BORN_ENERGIES
 LEY_FN void sum_tile(const own *o, LEY_LOCAL const float4 *sm_at, LEY_LOCAL const float4 *sm_more, int begin, int end,
                      LEY_REFERENCE(image_cell) cell, LEY_REFERENCE(sixteen) numbers, LEY_GLOBAL const float *gm_neck,
                      int4 size, real *sum)
 {
-    for (int k = 0; k < end - begin; k++) {
-        const other a = staged(sm_at, sm_more, k);
-        UNROLL for (int u = 0; u < LEY_UX; u++) {
-            real x, y, z;
-            const real d2 = way_from(o, u, a.at, cell, &x, &y, &z);
-            add_charges(o, u, a, x, y, z, d2, numbers, sum + u * SUMS);
+    for (int first = 0; first < end - begin; first += STEP)
+        UNROLL for (int k = first; k < first + STEP; k++) {
+            TAKE(a, k);
+            UNROLL for (int u = 0; u < LEY_UX; u++) {
+                real x, y, z;
+                const real d2 = way_from(o, u, a.at, cell, &x, &y, &z);
+                add_charges(o, u, a, x, y, z, d2, numbers, sum + u * SUMS);
+            }
         }
-    }
 }
 #else
 LEY_FN void sum_tile(const own *o, LEY_LOCAL const float4 *sm_at, LEY_LOCAL const float4 *sm_more, int begin, int end,
                      LEY_REFERENCE(image_cell) cell, LEY_REFERENCE(sixteen) numbers, LEY_GLOBAL const float *gm_neck,
                      int4 size, real *sum)
 {
-    for (int base = 0; base < end - begin; base += 32) {
-        const int count = min(32, end - begin - base);
+    for (int base = 0; base < end - begin; base += WORD) {
+        const unsigned there = end - begin - base < WORD ? (1u << (end - begin - base)) - 1 : ~0u;
         unsigned near[LEY_UX];
         UNROLL for (int u = 0; u < LEY_UX; u++)
             near[u] = 0;
@@ -75,31 +84,32 @@ LEY_FN void sum_tile(const own *o, LEY_LOCAL const float4 *sm_at, LEY_LOCAL cons
         UNROLL for (int u = 0; u < LEY_UX; u++)
             necks[u] = 0;
 #endif
-        for (int k = 0; k < count; k++) {
-            const other a = staged(sm_at, sm_more, base + k);
-            UNROLL for (int u = 0; u < LEY_UX; u++) {
-                real x, y, z;
-                const real d2 = way_from(o, u, a.at, cell, &x, &y, &z), far = far_term(o, u, a, d2);
-                const bool is_near = IS_NEAR(d2);
-                near[u] |= is_near ? 1u << k : 0;
-                add_value(sum + u * SUMS, is_near ? (real)0 : WITHIN(d2, far), x, y, z);
+        for (int first = 0; first < WORD; first += STEP)
+            UNROLL for (int k = 0; k < STEP; k++) {
+                TAKE(a, base + first + k);
+                UNROLL for (int u = 0; u < LEY_UX; u++) {
+                    real x, y, z;
+                    const real d2 = way_from(o, u, a.at, cell, &x, &y, &z), far = far_term(o, u, a, d2);
+                    const bool is_near = IS_NEAR(d2);
+                    near[u] |= is_near ? 1u << k << first : 0;
+                    add_value(sum + u * SUMS, is_near ? (real)0 : WITHIN(d2, far), x, y, z);
 #if LEY_NECK
-                necks[u] |= MAY_HAVE_NECK(d2) ? 1u << k : 0;
+                    necks[u] |= MAY_HAVE_NECK(d2) ? 1u << k << first : 0;
 #endif
+                }
             }
-        }
         UNROLL for (int u = 0; u < LEY_UX; u++) {
-            for (unsigned left = near[u]; left != 0; left &= left - 1) {
+            for (unsigned left = near[u] & there; left != 0; left &= left - 1) {
                 const int k = base + LEY_LOWEST_BIT(left);
-                const other a = staged(sm_at, sm_more, k);
+                TAKE(a, k);
                 real x, y, z;
                 const real d2 = way_from(o, u, a.at, cell, &x, &y, &z);
                 add_value(sum + u * SUMS, WITHIN(d2, near_term(o, u, a, begin + k, d2, numbers)), x, y, z);
             }
 #if LEY_NECK
-            for (unsigned left = necks[u]; left != 0; left &= left - 1) {
+            for (unsigned left = necks[u] & there; left != 0; left &= left - 1) {
                 const int k = base + LEY_LOWEST_BIT(left);
-                const other a = staged(sm_at, sm_more, k);
+                TAKE(a, k);
                 real x, y, z;
                 const real d2 = way_from(o, u, a.at, cell, &x, &y, &z);
                 add_value(sum + u * SUMS, WITHIN(d2, neck_term(o, u, a, begin + k, d2, numbers, gm_neck, size)), x, y,

@@ -47,10 +47,10 @@ typedef struct ley_particles_arrays {
 } ley_particles_arrays;
 
 /* Copies the arrays. Errors: LEY_ERROR_INPUT, with the particle, pair or type, counted from 1, when
- * a number is not finite, a charge is beyond 1e6 e, a or b negative or above 1e30, a radius negative
- * or above 1e3 A, a type or particle is not there, a pair is of one particle with itself or given
- * twice, a table is not symmetric, a name has more than 63 letters or others than ASCII's, or counts
- * do not fit; LEY_ERROR_MEMORY; LEY_ERROR_USAGE. */
+ * a number is not finite, a charge is beyond 1e6 e, a or b negative or above 1e30, a radius
+ * negative or above 1e3 A, a type or particle is not there, a pair is of one particle with itself
+ * or given twice, a table is not symmetric, a name has more than 63 letters or others than
+ * ASCII's, or counts do not fit; LEY_ERROR_MEMORY; LEY_ERROR_USAGE. */
 LEY_API ley_status ley_particles_create(const ley_particles_arrays *arrays, ley_particles **particles,
                                         ley_error *error);
 LEY_API void ley_particles_destroy(ley_particles *particles);

@@ -93,8 +93,8 @@ def declarations():
                    *(f"-I{folder}" for folder in INCLUDED), str(ROOT / "host" / "leyden.h")]
         text = subprocess.run(command, check=True, capture_output=True, text=True).stdout
     text = text.replace('__attribute__((visibility("default")))', "")
-    # cffi writes the types `const double x[3][3]` of a parameter and `const double (*x)[3]` of a member as C does not take
-    # them: without `const` the compiler would warn of the latter.
+    # cffi writes the types `const double x[3][3]` of a parameter and `const double (*x)[3]` of a
+    # member as C does not take them: without `const` the compiler would warn of the latter.
     return re.sub(r"const (\w+ (\w+\[\d+\]|\(\*\w+\))\[\d+\])", r"\1", text)
 
 

@@ -140,8 +140,8 @@ def without_14(nonbonded):
     return made
 
 
-def particles_of(nonbonded):
-    """The arrays of a NonbondedForce, with a type for each pair of sigma and epsilon."""
+def particles_of(nonbonded, pairs_14=()):
+    """The arrays of a NonbondedForce, with a type for each pair of sigma and epsilon; pairs that are none of exclusions alone."""
     rows = [[v.value_in_unit_system(MD) for v in nonbonded.getParticleParameters(i)] for i in range(nonbonded.getNumParticles())]
     rows = np.array(rows) * (1, 10, 1 / KJ)
     types, kind = np.unique(rows[:, 1:], axis=0, return_inverse=True)
@@ -150,7 +150,7 @@ def particles_of(nonbonded):
     for k in range(nonbonded.getNumExceptions()):
         i, j, q, s, e = nonbonded.getExceptionParameters(k)
         q, s, e = (v.value_in_unit_system(MD) for v in (q, s, e))
-        if q == 0 and e == 0:
+        if q == 0 and e == 0 and frozenset((i, j)) not in pairs_14:
             exclusion.append((i, j))
         else:
             pair.append((i, j))
@@ -248,6 +248,28 @@ def vacuum(judge):
             options = {"coulomb_constant": PAIRS, **({"coulomb": OFF["coulomb"]} if term == "LENNARD_JONES" else {"lennard_jones": OFF["lennard_jones"]})}
             bare = {**of, "pair_14_charges": 0 * of["pair_14_charges"], "pair_14_a": 0 * of["pair_14_a"], "pair_14_b": 0 * of["pair_14_b"]}
             judge.compare(f"{name}: {term.lower()} without 1-4", right, judge.run(bare, options, x), (term,))
+
+
+def charmm(judge):
+    """Lennard-Jones energies from tables of pairs of types, with pairs 1-4 of their own."""
+    if not judge.wants("charmm36.xml, vacuum"):
+        return
+    model, system = protein("charmm36.xml")
+    x, charges = positions_of(model), nonbonded_of(system)
+    pairs = next(f for f in system.getForces() if isinstance(f, mm.CustomNonbondedForce))
+    bonds = next(f for f in system.getForces() if isinstance(f, mm.CustomBondForce))
+    (types, _, a), (_, _, b) = (pairs.getTabulatedFunction(k).getFunctionParameters() for k in (0, 1))
+    of = particles_of(charges, {frozenset(bonds.getBondParameters(k)[:2]) for k in range(bonds.getNumBonds())})
+    rows = {frozenset(pair): k for k, pair in enumerate(of["pair_14"].tolist())}
+    of.update(type=[int(pairs.getParticleParameters(i)[0]) for i in range(len(x))],
+              lennard_jones_a=np.reshape(a, (types, types)) * 1e12 / KJ, lennard_jones_b=np.reshape(b, (types, types)) * 1e6 / KJ)
+    for k in range(bonds.getNumBonds()):
+        i, j, (sigma, epsilon) = bonds.getBondParameters(k)
+        row, four = rows[frozenset((i, j))], 4 * epsilon / KJ
+        of["pair_14_a"][row], of["pair_14_b"][row] = four * (10 * sigma) ** 12, four * (10 * sigma) ** 6
+    parts = [reference(force, len(x), x) for force in (charges, pairs, bonds)]
+    right = sum(e for e, _ in parts), sum(f for _, f in parts)
+    judge.compare("charmm36.xml, vacuum", right, judge.run(of, {"coulomb_constant": PAIRS}, x))
 
 
 GB = {"hct": (customgbforces.GBSAHCTForce, "LEY_BORN_HCT"), "obc1": (customgbforces.GBSAOBC1Force, "LEY_BORN_OBC1"),
@@ -389,6 +411,35 @@ def strip(row):
     return [v.value_in_unit_system(MD) if unit.is_quantity(v) else v for v in row]
 
 
+def born_cutoff(judge):
+    """OpenMM's pairs within a cutoff are less 1/c: what that makes of the energy is added here."""
+    model, system = protein("amber14/protein.ff14SB.xml")
+    x, of, cutoff = positions_of(model), particles_of(nonbonded_of(system)), 8.0
+    for name, (kind, option) in GB.items():
+        for cell in (None, np.array([[30.0, 0, 0], [4, 29, 0], [-7, 5, 31]])):
+            case = f"born {name} within 8 A, {'alone' if cell is None else 'periodic'}"
+            if not judge.wants(case):
+                continue
+            arrays = {**of, **parameters(kind, model.topology)}
+            force = born_force(name, arrays, cutoff=cutoff / 10)
+            force.setNonbondedMethod(force.CutoffNonPeriodic if cell is None else force.CutoffPeriodic)
+            force.setCutoffDistance(cutoff / 10)
+            e, f = reference(force, len(x), x, cell)
+            options = {**OFF, "born": option, "coulomb_constant": BORN, "born_cutoff_A": cutoff}
+            lacks = -BORN * (1 - 1 / 78.5) / cutoff * charges_within(of["charges"], x, cutoff, cell)
+            judge.compare(case, (e + lacks, f), judge.run(arrays, options, x, cell), ("BORN",))
+
+
+def charges_within(charges, x, cutoff, cell):
+    """The sum of q q' over pairs within a cutoff."""
+    total = 0
+    for image in np.ndindex(3, 3, 3) if cell is not None else [(1, 1, 1)]:
+        shift = 0 if cell is None else (np.array(image) - 1) @ cell
+        r = np.sqrt(((x[:, None].astype(float) - x[None] + shift) ** 2).sum(2))
+        total += (charges[:, None] * charges[None])[(r < cutoff) & (r > 0)].sum() / 2
+    return total
+
+
 def kappa_of(salt, eps):
     """APBS's constants, at 300 K."""
     return np.sqrt(8 * np.pi * 6.022045e23 * 4.803242384e-10 ** 2 * salt * 1e-16 / (1000 * eps * 1.380662e-16 * 300))
@@ -410,7 +461,7 @@ def main():
         return write()
     with tempfile.TemporaryDirectory() as folder:
         judge = Judge(Law(given.build, folder).run, given.words)
-        for cases in (vacuum, born, surface, periodic):
+        for cases in (vacuum, charmm, born, born_cutoff, surface, periodic):
             cases(judge)
     print(f"{judge.cases} cases, {judge.wrong} wrong")
     return 1 if judge.wrong else 0

@@ -1,5 +1,6 @@
 /* libFuzzer: any bytes as the archives of a wavefunction and of particles, whose checksums are made
- * right, so that what stands behind them is read, too. Build: clang -fsanitize=fuzzer,address,undefined. */
+ * right, so that what stands behind them is read, too. Build: clang
+ * -fsanitize=fuzzer,address,undefined. */
 #include "fuzz.h"
 
 #include "leyden.h"
@@ -58,6 +59,22 @@ static void read_wavefunction(const char *path)
     ley_error_clear(&error);
 }
 
+/* A subset: the last half, backwards. */
+static void take_last(const ley_particles *p, int64_t particles)
+{
+    const int64_t count = (particles + 1) / 2;
+    ley_particles *some = NULL;
+    ley_error error = {0};
+    int64_t *index = malloc((size_t)count * sizeof *index);
+    require(index != NULL);
+    for (int64_t k = 0; k < count; k++)
+        index[k] = particles - 1 - k;
+    require(ley_particles_subset(p, index, count, &some, &error) == LEY_OK);
+    require(ley_particles_get(some).particles == count);
+    ley_particles_destroy(some);
+    free(index);
+}
+
 static void read_particles(const char *path)
 {
     ley_particles *p = NULL;
@@ -74,6 +91,7 @@ static void read_particles(const char *path)
         }
         for (int64_t i = 0; i < a.exclusions; i++)
             require(a.exclusion[i][0] != a.exclusion[i][1]);
+        take_last(p, a.particles);
         ley_particles_destroy(p);
     }
     ley_error_clear(&error);

@@ -249,6 +249,32 @@ static void test_integrals_of_two(void **state)
         }
 }
 
+/* One that is deep in another: B ends at its most with HCT, of the other models where it is
+ * tapered; there it changes no more. */
+static void test_most_radius(void **state)
+{
+    (void)state;
+    couple c;
+    make_couple(&c, 2);
+    c.radii[1] = 100;
+    c.screens[1] = 1;
+    ley_energy_options o = options_of(LEY_LENNARD_JONES_NONE, LEY_COULOMB_NONE);
+    for (int kind = LEY_BORN_HCT; kind < LEY_BORN_GBN; kind++)
+        for (int tapered = 0; tapered < 2; tapered++) {
+            o.born = (ley_born_kind)kind;
+            o.born_taper = tapered == 1;
+            o.born_cutoff_A = tapered == 1 ? 1000 : 0;
+            o.born_most_A = 12;
+            const outcome made = at_distance(&c, &o, 3);
+            const bool has_most = kind == LEY_BORN_HCT || tapered == 1;
+            assert_true(has_most ? made.radii[0] == 12 : made.radii[0] > 15);
+            /* Only the way in f changes the energy then; the large one's radius is its own. */
+            const double b2 = made.radii[0] * made.radii[1], e = exp(-9 / (4 * b2)), f = sqrt(9 + b2 * e);
+            const double slope = constant * (1 - 1 / 78.5) * -0.28 * 3 * (1 - e / 4) / (f * f * f);
+            assert_near(made.force[1][0], -slope, has_most ? 1e-6 * fabs(slope) : 1);
+        }
+}
+
 /* From the radii that two have to their energy. */
 static void test_born_of_two(void **state)
 {
@@ -873,8 +899,8 @@ static void test_refusals(void **state)
 
 int main(void)
 {
-    return RUN_TESTS(test_curves_of_two, test_edges, test_integrals_of_two, test_born_of_two, test_surface_of_two,
-                     test_lcpo_of_three, test_crystals, test_tail, test_images, test_all_images, test_protein,
-                     test_forces_of_pairs, test_forces_of_born, test_forces_of_surface, test_some, test_matrix,
-                     test_one, test_radius_of_0, test_same_place, test_refusals);
+    return RUN_TESTS(test_curves_of_two, test_edges, test_integrals_of_two, test_most_radius, test_born_of_two,
+                     test_surface_of_two, test_lcpo_of_three, test_crystals, test_tail, test_images, test_all_images,
+                     test_protein, test_forces_of_pairs, test_forces_of_born, test_forces_of_surface, test_some,
+                     test_matrix, test_one, test_radius_of_0, test_same_place, test_refusals);
 }

@@ -42,8 +42,8 @@ flock python bash tests/build_python.sh "$top/venv/bin/python" "$top/wheel" >"$t
     { cat "$top/log"; exit 1; }
 "$top/venv/bin/python" -m pip install --quiet --no-deps "$top"/wheel/leyden-*.whl
 if [ "$marks" = extra ] && [ "${TEST_PYPI-}" = yes ]; then
-    env -u PIP_NO_INDEX timeout 300 "$top/venv/bin/python" -m pip install --quiet qc-iodata cclib pyscf "numpy<2" ||
-        echo "note: qc-iodata, cclib or pyscf cannot be installed"
+    env -u PIP_NO_INDEX timeout 300 "$top/venv/bin/python" -m pip install --quiet qc-iodata cclib pyscf openmm "numpy<2" ||
+        echo "note: qc-iodata, cclib, pyscf or openmm cannot be installed"
 fi
 
 choice=()

@@ -21,8 +21,9 @@ typedef struct npz_content {
 ley_status npz_open(const char *path, const npz_content *content, npz **archive, ley_error *error);
 void npz_close(npz *archive);
 
-/* The array of this name. Errors: LEY_ERROR_INPUT with "path: member: what" where it is not there,
- * `*is_there` false (NULL: it must be), or is no array of numbers or texts, which are the archive's. */
+/* The array of this name, whose values are the archive's. Errors: LEY_ERROR_INPUT with "path:
+ * member: what" where it is not there, `*is_there` false (NULL: it must be), or is no array of
+ * numbers or texts. */
 ley_status npz_find(const npz *archive, const char *name, npy_array *array, bool *is_there, ley_error *error);
 
 /* Its numbers, in C's order, from malloc. Errors: LEY_ERROR_INPUT where whole ones are wanted and
@@ -51,8 +52,8 @@ typedef struct npz_member {
 ley_status npz_write(const char *path, const npz_member *members, size_t count, const volatile bool *cancel,
                      ley_error *error);
 
-/* A member of texts of ASCII, one extent, which are copied to what the caller frees, `numbers`; NULL
- * is an empty one. Errors: LEY_ERROR_MEMORY. */
+/* A member of texts of ASCII, one extent, which are copied to what the caller frees, `numbers`; a
+ * NULL is an empty one. Errors: LEY_ERROR_MEMORY. */
 ley_status npz_pack(const char *name, const char *const *texts, int64_t count, npz_member *member, ley_error *error);
 
 #endif

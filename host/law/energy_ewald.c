@@ -87,5 +87,5 @@ void energy_add_ewald(const energy_law *law, const energy_ewald *e, const energy
             sums->force[axis] -= by * law->of->charges[j] * f.slope * way_A[axis];
     }
     sums->energy[LEY_ENERGY_COULOMB] += 0.5 * by * potential;
-    sums->absolute[LEY_ENERGY_COULOMB] += 0.5 * fabs(by) * magnitude(law, i);
+    sums->absolute[LEY_ENERGY_COULOMB] += 0.5 * fabs(by) * (magnitude(law, i) + fabs(potential));
 }

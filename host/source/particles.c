@@ -224,7 +224,8 @@ static void group_pairs(const ley_particles_arrays *a, int64_t pairs, int64_t *e
         order[end[low_of(a, i)]++] = i;
 }
 
-/* No pair twice: `seen` has of each particle the last pair, counted from 1, whose higher one it is. */
+/* No pair twice: `seen` has of each particle the last pair, counted from 1, whose higher one it
+ * is. */
 static ley_status check_grouped(const ley_particles_arrays *a, int64_t pairs, const int64_t *order, int64_t *seen,
                                 ley_error *error)
 {

@@ -346,6 +346,13 @@ def test_sites_of_structures():
     assert p.pair_14_charges[p.pair_14.tolist().index([3, 5])] == pytest.approx(-0.3 * 0.4 / 1.2)
 
 
+def test_sites_without_parents():
+    made = molecule([(0, 1)], 2)
+    made.add_atom(parmed.topologyobjects.ExtraPoint(name="M", type="C", atomic_number=0, charge=1.0), "RES", 1, "A")
+    with pytest.raises(leyden.InputError, match="site 3, M of RES, is bonded to nothing and excluded from nothing"):
+        leyden.Particles(made)
+
+
 def test_unknown_structures():
     made = molecule([(0, 1)], 2)
     for atom in made.atoms:
@@ -433,6 +440,52 @@ def test_pairs_that_are_missing(tmp_path):
     assert listed(p)[1] == [(0, 3), (1, 4), (6, 9), (7, 10)] and (2, 5) in listed(p)[0]
     assert twice.pair_14_charges[1] == pytest.approx(2 * p.pair_14_charges[1])
     assert twice.pair_14_a[1] == pytest.approx(p.pair_14_a[1] + 4 * 0.1 / KJ * 3.0 ** 12)
+
+
+WATER = """[ defaults ]
+1 2 yes 0.5 0.8333
+[ atomtypes ]
+ OW 8 16.0 0.0 A 0.316435 0.680946
+ HW 1 1.008 0.0 A 0.0 0.0
+ MW 0 0.0 0.0 D 0.0 0.0
+ NA 11 22.99 0.0 A 0.2 0.4
+[ moleculetype ]
+SOL 2
+[ atoms ]
+1 OW 1 SOL OW 1 0.0 16.0
+2 HW 1 SOL HW1 1 0.52422 1.008
+3 HW 1 SOL HW2 1 0.52422 1.008
+4 MW 1 SOL MW 1 -1.04844 0.0
+[ settles ]
+1 1 0.09572 0.15139
+[ virtual_sites3 ]
+4 1 2 3 1 0.106676721 0.106676721
+[ exclusions ]
+1 2 3 4
+2 1 3 4
+3 1 2 4
+4 1 2 3
+[ moleculetype ]
+NA 1
+[ atoms ]
+1 NA 1 NA NA 1 1.0 22.99
+[ system ]
+x
+[ molecules ]
+SOL 2
+NA 1
+"""
+
+
+def test_water_of_gromacs(tmp_path):
+    """TIP4P/Ew with its site, and an ion, whose reaches of exclusions are 2 and 1."""
+    path = tmp_path / "w.top"
+    path.write_text(WATER)
+    p = leyden.Particles(path)
+    assert listed(p) == [sorted((i + k, j + k) for k in (0, 4) for i in range(4) for j in range(i + 1, 4)), []]
+    assert p.elements.tolist() == [8, 1, 1, 0, 8, 1, 1, 0, 11] and p.residue.tolist() == [0] * 4 + [1] * 4 + [2]
+    if mm is not None:
+        same_energies(p, app.GromacsTopFile(str(path)).createSystem(), np.random.default_rng(6).uniform(0, 9, (9, 3)))
 
 
 def test_refused_tops(tmp_path):
@@ -540,6 +593,23 @@ def test_charmm(more, tmp_path):
         system = app.CharmmPsfFile(str(psf)).createSystem(app.CharmmParameterSet(str(rtf), str(prm)))
         same_energies(p, system, np.random.default_rng(4).uniform(0, 10, (5, 3)))
     assert p.residue.tolist() == [0, 0, 0, 0, 1] and p.residue_numbers.tolist() == [1, 2]
+
+
+def test_chamber(tmp_path):
+    """CHARMM's force field in Amber's files, with the 1-4 table of its own."""
+    psf, prm, rtf, path = (tmp_path / name for name in ("m.psf", "m.prm", "m.rtf", "m.prmtop"))
+    psf.write_text(PSF)
+    prm.write_text(PRM.format(more="NBFIX\nCA CB -0.2 3.5 -0.05 3.3"))
+    rtf.write_text(RTF)
+    structure = parmed.charmm.CharmmPsfFile(str(psf))
+    structure.load_parameters(parmed.charmm.CharmmParameterSet(str(rtf), str(prm)))
+    parmed.amber.ChamberParm.from_structure(structure).write_parm(str(path))
+    p, q = leyden.Particles(path), leyden.Particles.load(psf, rtf, prm)
+    assert listed(p) == listed(q)
+    for name in ("pair_14_a", "pair_14_b", "pair_14_charges"):
+        np.testing.assert_allclose(getattr(p, name), getattr(q, name), rtol=1e-6)
+    x = np.random.default_rng(4).uniform(0, 10, (5, 3))
+    assert sum(energy_of(p, x)) == pytest.approx(sum(energy_of(q, x)), rel=1e-6)
 
 
 # ---- Expressions ---------------------------------------------------------------------------------

@@ -98,7 +98,7 @@ def _globals(force: Any) -> Dict[str, float]:
             for k in range(force.getNumGlobalParameters())}
 
 
-# By distances, nm: a and b are those that the first two tell, and what the others tell must be the same.
+# Distances, nm: a and b are those that the first two tell; what the others tell must be the same.
 _DISTANCES = np.array([0.05, 1.0, 0.2, 0.5])
 
 

@@ -13,8 +13,8 @@ from ._errors import FileError, InputError, Status, UsageError, file_name
 from ._guesses import OF_PARTICLES, Guessed
 from ._mixing import table
 
-# Members of ley_particles_arrays, which have the same names in archives: type, rows, columns; "types" of columns: as
-# many. Those before "masses" are always there.
+# Members of ley_particles_arrays, which have the same names in archives: type, rows, columns;
+# "types" of columns: as many. Those before "masses" are always there.
 _ARRAYS: Dict[str, Tuple[Any, str, Any]] = {
     "charges": (np.float64, "particles", 0), "type": (np.int32, "particles", 0),
     "lennard_jones_a": (np.float64, "types", "types"), "lennard_jones_b": (np.float64, "types", "types"),

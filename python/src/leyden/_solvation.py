@@ -22,16 +22,16 @@ RADII = ("bondi", "amber6", "mbondi", "mbondi2", "mbondi3")
 # Of elements by their numbers, in A; sites without an element have none.
 _BONDI = {0: 0.0, 1: 1.2, 6: 1.7, 7: 1.55, 8: 1.5, 9: 1.5, 14: 2.1, 15: 1.85, 16: 1.8, 17: 1.7}
 _OTHER_BONDI = 1.5
-# Hydrogens by what they are bonded to: V. Tsui and D. A. Case, Biopolymers 56, 275 (2001), and A. Onufriev et al., Proteins
-# 55, 383 (2004).
+# Hydrogens by what they are bonded to: V. Tsui and D. A. Case, Biopolymers 56, 275 (2001), and
+# A. Onufriev et al., Proteins 55, 383 (2004).
 _HYDROGENS: Dict[str, Dict[int, float]] = {
     "bondi": {}, "amber6": {6: 1.3, 8: 0.8, 16: 0.8}, "mbondi": {6: 1.3, 7: 1.3, 8: 0.8, 16: 0.8},
     "mbondi2": {7: 1.3}, "mbondi3": {7: 1.3}}
 _CARBOXYLATE_O, _ARGININE_H = 1.4, 1.17  # of mbondi3
 
-# Screens: of HCT and OBC those of Tinker; of GBn J. Mongan et al., J. Chem. Theory Comput. 3, 156 (2007); of GBn2
-# H. Nguyen, D. R. Roe and C. Simmerling, J. Chem. Theory Comput. 9, 2020 (2013), of nucleic acids H. Nguyen et al., ibid.
-# 11, 3714 (2015), with their alpha, beta and gamma.
+# Screens: of HCT and OBC those of Tinker; of GBn J. Mongan et al., J. Chem. Theory Comput. 3, 156
+# (2007); of GBn2 H. Nguyen, D. R. Roe and C. Simmerling, J. Chem. Theory Comput. 9, 2020 (2013), of
+# nucleic acids H. Nguyen et al., ibid. 11, 3714 (2015), with their alpha, beta and gamma.
 _SCREENS = {1: 0.85, 6: 0.72, 7: 0.79, 8: 0.85, 9: 0.88, 15: 0.86, 16: 0.96}
 _OTHER_SCREEN = 0.8
 _GBN_SCREENS = {1: 1.09085413633, 6: 0.48435382330, 7: 0.700147318409, 8: 1.06557401132, 16: 0.602256336067}
@@ -105,8 +105,8 @@ def born_constants(of: Molecules, gb: str) -> Dict[str, np.ndarray]:
 
 # ---- LCPO ----------------------------------------------------------------------------------------
 
-# Radius, and P1 to P4: J. Weiser, P. S. Shenkin and W. C. Still, J. Comput. Chem. 20, 217 (1999), table 1, by hybridisation
-# and bonds to others than hydrogen; F and Mg as Amber has them.
+# Radius, and P1 to P4: J. Weiser, P. S. Shenkin and W. C. Still, J. Comput. Chem. 20, 217 (1999),
+# table 1, by hybridisation and bonds to others than hydrogen; F and Mg as Amber has them.
 _SP3_C = {1: (1.7, 0.77887, -0.28063, -0.0012968, 0.00039328), 2: (1.7, 0.56482, -0.19608, -0.0010219, 0.0002658),
           3: (1.7, 0.23348, -0.072627, -0.00020079, 0.00007967), 4: (1.7, 0.0, 0.0, 0.0, 0.0)}
 _SP2_C = {2: (1.7, 0.51245, -0.15966, -0.00019781, 0.00016392), 3: (1.7, 0.070344, -0.019015, -0.000022009, 0.000016875)}

@@ -127,8 +127,18 @@ def solvation(of: Molecules, wanted: Wanted, radii: Optional[np.ndarray] = None,
     return made
 
 
-def of_parmed(structure: Any, wanted: Wanted, contents: Optional[List[str]] = None) -> Arrays:
-    """Members of particles. `contents`: molecules of a file of GROMACS in their order, where that is known."""
+def _check_sites(structure: Any, arrays: Arrays) -> None:
+    """InputError for a site of a molecule without any exclusion: what it belongs to is unknown."""
+    known = set(arrays["exclusion"].ravel().tolist()) | set(arrays["pair_14"].ravel().tolist())
+    for atom in structure.atoms:
+        if arrays["elements"][atom.idx] == 0 and atom.idx not in known and len(atom.residue.atoms) > 1:
+            raise InputError(f"site {atom.idx + 1}, {atom.name} of {atom.residue.name}, is bonded to nothing and excluded from nothing: "
+                             "of a System of OpenMM Particles.from_openmm() knows its exclusions")
+
+
+def of_parmed(structure: Any, wanted: Wanted, is_file: bool = False, contents: Optional[List[str]] = None) -> Arrays:
+    """Members of particles. `is_file`: nobody has changed what a file has; `contents`: molecules of a file of GROMACS in their
+    order, where that is known."""
     kind = type(structure).__name__
     if not hasattr(structure, "atoms") or not hasattr(structure, "bonds"):
         raise UsageError(f"structure: a Structure of ParmEd is needed, not {kind}")
@@ -139,8 +149,9 @@ def of_parmed(structure: Any, wanted: Wanted, contents: Optional[List[str]] = No
     if kind == "Structure" and getattr(structure, "unknown_functional", False):
         raise InputError("ParmEd has not understood all forces of this Structure: Particles.from_openmm() takes Systems")
     arrays, graph, molecules = _atoms_of(structure)
-    arrays.update(_of_amber(structure, graph, arrays["charges"]) if hasattr(structure, "parm_data")
+    arrays.update(_of_amber(structure, graph, arrays["charges"], is_file) if hasattr(structure, "parm_data")
                   else _of_structure(structure, graph, contents))
+    _check_sites(structure, arrays)
     radii = screens = None
     if hasattr(structure, "parm_data"):
         radii = np.array([atom.solvent_radius or 0 for atom in structure.atoms], float)
@@ -170,9 +181,10 @@ def _amber_table(data: Any, types: int, kind: str = "LENNARD_JONES") -> Tuple[np
     return made[0], made[1]
 
 
-def _of_amber(parm: Any, graph: Graph, charges: np.ndarray) -> Arrays:
+def _of_amber(parm: Any, graph: Graph, charges: np.ndarray, is_file: bool) -> Arrays:
     """Explicit tables, exclusions, and 1-4 pairs with each dihedral's own scales."""
-    parm.remake_parm()
+    if not is_file:
+        parm.remake_parm()
     data, types = parm.parm_data, int(parm.ptr("ntypes"))
     if "LENNARD_JONES_CCOEF" in data:
         raise InputError("12-6-4 terms, c/r^4 (LENNARD_JONES_CCOEF), and only a/r^12 - b/r^6 can be computed")
@@ -423,4 +435,4 @@ def read(path: str, more: Sequence[str], wanted: Wanted) -> Arrays:
     if not hasattr(structure, "bonds"):
         raise InputError("no topology that ParmEd knows: prmtop, top and PSF files are read")
     is_gromacs = type(structure).__name__ == "GromacsTopologyFile"
-    return of_parmed(structure, wanted, _contents_of(parmed, path, structure) if is_gromacs else None)
+    return of_parmed(structure, wanted, True, _contents_of(parmed, path, structure) if is_gromacs else None)
