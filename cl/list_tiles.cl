@@ -97,10 +97,9 @@ LEY_KERNEL_OF(LEY_WIDTH == 1 ? LEY_CLUSTER : 1, 1, 1) list_tiles(LEY_PARAMETERS(
     collect_row(&r, reach, sm_own);
 #endif
     if (LEY_LOCAL_ID(0) == 0) {
-        int2 counts;
-        counts.x = r.tiles;
-        counts.y = r.near;
-        gm_rows[own] = counts;
+        LEY_GLOBAL int *gm_counts = (LEY_GLOBAL int *)(gm_rows + own);
+        gm_counts[0] = r.tiles;
+        gm_counts[1] = r.near;
         if (r.tiles > room.x)
             LEY_ATOMIC_OR(&gm_beyond[0], r.tiles);
         if (r.near > room.y)

@@ -217,16 +217,16 @@ static const fault faults[] = {
     {"list_first", "before += gm_count[frame + i];", "before += gm_count[i];"},
     {"list_place", "other - 1 < i ? 1 : 0", "other - 1 <= i ? 1 : 0"},
     {"list_boxes", "high.x - low.x", "high.y - low.y"},
-    {"list_tiles", "widest < (real)0.49999f ? n_u", "widest < (real)0.6f ? n_u"},
+    {"list_tiles", "widest < (real)0.49999f ? n_u", "widest < (real)2.0f ? n_u"},
     {"list_tiles", "3 * n_v + 9 * n_w", "3 * n_w + 9 * n_v"},
-    {"list_tiles", "cluster == r->row ||", "(cluster == r->row && cluster % 3 != 1) ||"}, /* a dropped diagonal */
+    {"list_tiles", "return x == x && farthest", "return x != middle.x && farthest"}, /* a dropped diagonal */
     {"list_tiles", "slot / LEY_CLUSTER == cluster", "slot / LEY_CLUSTER == cluster && slot % LEY_CLUSTER != 3"},
     {"listed_gather", "sum[0] = sum[1] = ", "sum[0] = "},
 };
 
 static const fault of_vectors[] = {
     {"list_tiles", "1 << LEY_CLUSTER) - 1 - (found ? 1 << k : 0)", "1 << LEY_CLUSTER) - 1"}, /* with itself */
-    {"list_tiles", "r->near += squares[k] < reach2", "r->near += squares[k] < 0.8f * reach2"},
+    {"list_tiles", "sm_own, reach * reach)", "sm_own, 0.8f * reach * reach)"},
     {"listed_pairs", "(float)(bits >> i & 1)", "1.0f"}, /* masks that are not heeded */
     {"listed_pairs", "k < begin + STRETCH && k", "k < begin + STRETCH - 1 && k"},
     {"listed_pairs", "s->x += slope * dx", "s->x += slope * dy"},
