@@ -35,6 +35,8 @@ void energy_law_slopes(const energy_frame *frame, const double *radii, int64_t c
 
 /* What the sums of all particles share. */
 typedef struct shared_sums {
+    energy_frame frame;
+    ley_energy_options options; /* the frame's, with `forces` as they are wanted */
     energy_law law;
     const double *radii;
     double *weight; /* [particles]; NULL: not wanted */
@@ -76,10 +78,12 @@ static ley_status make_tail(shared_sums *s, ley_error *error)
 
 /* What sums of these particles share. */
 static ley_status shared_make(const energy_frame *frame, const double *radii, const double *slopes, int64_t count,
-                              const int64_t *particle, shared_sums *s, ley_error *error)
+                              const int64_t *particle, bool with_forces, shared_sums *s, ley_error *error)
 {
-    *s = (shared_sums){.radii = radii};
-    ley_status status = energy_law_begin(frame, &s->law, error);
+    *s = (shared_sums){.frame = *frame, .options = *frame->options, .radii = radii};
+    s->options.forces = with_forces;
+    s->frame.options = &s->options;
+    ley_status status = energy_law_begin(&s->frame, &s->law, error);
     if (status == LEY_OK)
         status = energy_partners_create(s->law.of, &s->partners, error);
     if (status == LEY_OK && slopes != NULL)
@@ -113,7 +117,7 @@ ley_status energy_law_particles(const energy_frame *frame, const double *radii, 
                                 double (*absolute)[LEY_ENERGY_TERMS], double (*force)[3], ley_error *error)
 {
     shared_sums s;
-    ley_status status = shared_make(frame, radii, slopes, count, particle, &s, error);
+    ley_status status = shared_make(frame, radii, slopes, count, particle, force != NULL, &s, error);
     if (status != LEY_OK)
         return status;
     for (int64_t k = 0; k < count; k++) {
@@ -242,8 +246,8 @@ ley_status energy_law_frame(const energy_frame *frame, ley_energy_results *resul
         parallel_ranges(n, radii_range, &w);
         parallel_ranges(n, slopes_range, &w);
     }
-    status =
-        shared_make(frame, has_born ? w.radii : NULL, has_born ? w.slopes : NULL, (int64_t)n, w.all, &w.shared, error);
+    status = shared_make(frame, has_born ? w.radii : NULL, has_born ? w.slopes : NULL, (int64_t)n, w.all, force != NULL,
+                         &w.shared, error);
     if (status == LEY_OK) {
         parallel_ranges(n, sums_range, &w);
         status = check_finite(&w, error);

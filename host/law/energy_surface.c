@@ -71,9 +71,10 @@ static void add_neighbour(search *f, int64_t j, const double way_A[3], double r2
     if (s->used == s->room) {
         const size_t room = 2 * s->room + 1024;
         neighbour *grown = realloc(s->list, room * sizeof *grown);
-        f->is_short = grown == NULL;
-        if (f->is_short)
+        if (grown == NULL) {
+            f->is_short = true;
             return;
+        }
         s->list = grown;
         s->room = room;
     }
@@ -143,20 +144,28 @@ static void add_change(double by, const double way_A[3], double change[3])
         change[axis] += by * way_A[axis];
 }
 
-/* What those of `near` bury of one of them, the sum; by how much that changes the area, with `by`. */
-static double buried_by_others(energy_surface *s, const neighbour *near, double by)
+/* What other neighbours bury of one of them, the sum. */
+static double buried_by_others(const energy_surface *s, const neighbour *near)
 {
     const neighbour *other = s->list + s->first[near->which], *end = other + s->count[near->which];
-    double sum = 0, *own = s->change[s->place[near->which]];
+    double sum = 0;
+    for (; other < end; other++)
+        sum += s->place[other->which] > 0 ? other->buried.value : 0;
+    return sum;
+}
+
+/* Adds by how much that changes the area, times `by`. */
+static void add_changes(energy_surface *s, const neighbour *near, double by)
+{
+    const neighbour *other = s->list + s->first[near->which], *end = other + s->count[near->which];
+    double *own = s->change[s->place[near->which]];
     for (; other < end; other++) {
         const int64_t place = s->place[other->which];
         if (place == 0)
             continue;
-        sum += other->buried.value;
         add_change(-by * other->buried.slope, other->way_A, own);
         add_change(by * other->buried.slope, other->way_A, s->change[place]);
     }
-    return sum;
 }
 
 /* The area of i, and its slopes; all neighbours of neighbours are known. */
@@ -172,10 +181,13 @@ static void add_lcpo(energy_surface *s, int64_t i)
         s->place[near->which] = near - first + 1;
     for (const neighbour *near = first; near < end; near++) {
         const energy_curve f = near->buried;
-        const double others = buried_by_others(s, near, p[2] + p[3] * f.value), by = f.slope * (p[1] + p[3] * others);
+        const double others = buried_by_others(s, near), by = f.slope * (p[1] + p[3] * others);
         sum[1] += f.value;
         sum[2] += others;
         sum[3] += f.value * others;
+        if (!s->law->options->forces)
+            continue;
+        add_changes(s, near, p[2] + p[3] * f.value);
         add_change(-by, near->way_A, s->change[0]);
         add_change(by, near->way_A, s->change[near - first + 1]);
     }
@@ -254,7 +266,7 @@ static ley_status allocate(const energy_law *law, energy_surface **made, ley_err
     return LEY_OK;
 }
 
-/* The areas of i and of its neighbours, which change with its place, but for those that are done. */
+/* The areas of i and of its neighbours, which change with its place, but for what is done. */
 static ley_status add_around(energy_surface *s, int64_t i, bool *is_done, ley_error *error)
 {
     ley_status status = find_neighbours(s, i, error);

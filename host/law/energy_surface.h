@@ -9,8 +9,9 @@
 enum { ENERGY_SURFACE_POINTS = 960 };
 void energy_surface_direction(int point, double direction[3]);
 
-/* Areas of some particles, and the slopes of the whole area by where these are; `law` must outlive
- * it. In time proportional to the particles that have a sphere. Errors: LEY_ERROR_MEMORY. */
+/* Areas of some particles and, with the option `forces`, the slopes of the whole area by where
+ * these are; `law` must outlive it. In time proportional to the particles that have a sphere.
+ * Errors: LEY_ERROR_MEMORY. */
 typedef struct energy_surface energy_surface;
 ley_status energy_surface_create(const energy_law *law, int64_t count, const int64_t *particle, energy_surface **made,
                                  ley_error *error);
