@@ -500,6 +500,18 @@
     NEXT(WRITE, float, gm_energy) \
     NEXT(WRITE, float4, gm_force)
 
+#define LEY_LCPO_ARGUMENTS(FIRST, NEXT) \
+    FIRST(READ, float4, gm_position) \
+    NEXT(READ, float4, gm_cell) \
+    NEXT(READ, float, gm_radius) \
+    NEXT(READ, float4, gm_factors) \
+    NEXT(INT, int, n) \
+    NEXT(INT, int, padded) \
+    NEXT(INT, int, room) \
+    NEXT(VALUE, scalar, offset) \
+    NEXT(WRITE, int, gm_list) \
+    NEXT(WRITE, float, gm_energy)
+
 #define LEY_GROUP_SUMS_ARGUMENTS(FIRST, NEXT) \
     FIRST(READ, float, gm_parts) \
     NEXT(READ, int, gm_column) \

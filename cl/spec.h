@@ -518,6 +518,11 @@
 
 #define LEY_GROUP_SUMS_KEYS(KEY) LEY_DIALECT_KEYS(KEY)
 
+/* lcpo.cl. */
+#define LEY_LCPO_KEYS(KEY) \
+    LEY_DIALECT_KEYS(KEY) \
+    KEY(LEY_PERIODIC, periodic)
+
 /* born_*.cl: which pass over all pairs; and what becomes of pairs that are farther than a cutoff, or
  * of spheres. */
 #define LEY_BORN_INTEGRALS 0

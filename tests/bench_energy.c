@@ -1,6 +1,6 @@
 /* Energies of frames, all pairs of some particles: seconds per frame, and pairs, each of two
  * particles, per second, as the caller has them and in launches alone; with forces; with the matrix
- * of residues; and a plain loop in C.
+ * of residues; with surfaces; and a plain loop in C.
  *
  *     bench_energy [DEVICE [PARTICLES [FRAMES]]]      opencl:0, cuda, ...; 4656, 20 */
 #include "clock.h"
@@ -18,7 +18,7 @@ typedef struct work {
 } work;
 
 /* The fastest of three runs. */
-static ley_status measure(const work *w, const char *name, bool forces, bool matrix, ley_error *error)
+static ley_status measure(const work *w, const char *name, bool forces, bool matrix, bool surface, ley_error *error)
 {
     const ley_particles_arrays a = ley_particles_get(w->particles);
     const size_t frames = (size_t)w->frames, groups = (size_t)a.residues;
@@ -27,6 +27,7 @@ static ley_status measure(const work *w, const char *name, bool forces, bool mat
     ley_energy_totals totals = {.frames = 0};
     ley_energy_options_default(&o);
     o.forces = forces;
+    o.surface = surface ? LEY_SURFACE_LCPO : LEY_SURFACE_NONE;
     o.groups = matrix ? (int32_t)a.residues : 0;
     o.group = a.residue;
     ley_energy_results r = {.size = sizeof r};
@@ -88,11 +89,13 @@ int main(int argc, char **argv)
     if (status == LEY_OK && w.particles != NULL && w.position_A != NULL) {
         printf("%lld particles, %lld frames\n", (long long)w.count, (long long)w.frames);
         measure_loop(&w);
-        status = measure(&w, "energies", false, false, &error);
+        status = measure(&w, "energies", false, false, false, &error);
         if (status == LEY_OK)
-            status = measure(&w, "forces", true, false, &error);
+            status = measure(&w, "forces", true, false, false, &error);
         if (status == LEY_OK)
-            status = measure(&w, "residues", false, true, &error);
+            status = measure(&w, "residues", false, true, false, &error);
+        if (status == LEY_OK)
+            status = measure(&w, "surfaces", false, false, true, &error);
     }
     if (status != LEY_OK)
         fprintf(stderr, "%s\n", error.message);

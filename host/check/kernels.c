@@ -309,6 +309,7 @@ static const struct {
     {&potential_sums_kind, try_alone},
     {&pair_energies_kind, try_alone},
     {&pairs_14_kind, try_alone},
+    {&lcpo_kind, try_alone},
     {&group_sums_kind, try_alone},
     {&ions_mask_kind, try_alone},
     {&ions_bricks_kind, try_alone},

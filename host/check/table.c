@@ -95,6 +95,7 @@ const check_row check_table[] = {
     KERNEL("potential_sums", 0, "potentials of frames: sums and squares"),
     KERNEL("pair_energies", 0, "energies and forces of pairs of particles"),
     KERNEL("pairs_14", 0, "energies and forces of pairs with their own parameters"),
+    KERNEL("lcpo", 0, "areas of particles' surfaces"),
     KERNEL("group_sums", 0, "energies between groups of particles"),
     KERNEL("ions_mask", 0, "nodes near atoms"),
     KERNEL("ions_bricks", 0, "what ions add, and the best nodes"),

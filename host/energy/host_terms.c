@@ -1,5 +1,6 @@
 #include "energy/host_terms.h"
 
+#include "energy/surface.h"
 #include "error.h"
 #include "law/energy_surface.h"
 #include "parallel.h"
@@ -40,6 +41,11 @@ static void add_tails(const adding *a, size_t frame)
 
 /* ---- Surfaces -------------------------------------------------------------------------------- */
 
+static bool has_surface(const energy_problem *p)
+{
+    return p->options.surface != LEY_SURFACE_NONE && !energy_surface_is_devices(p);
+}
+
 static ley_status add_surface(const adding *a, size_t frame, ley_error *error)
 {
     const energy_problem *p = &a->e->problem;
@@ -77,7 +83,7 @@ static void add_frames(void *context, size_t first, size_t last)
         ley_error error = {.status = LEY_OK};
         if (p->tail != NULL)
             add_tails(a, frame);
-        if (p->options.surface == LEY_SURFACE_NONE || add_surface(a, frame, &error) == LEY_OK)
+        if (!has_surface(p) || add_surface(a, frame, &error) == LEY_OK)
             continue;
         pthread_mutex_lock(&a->mutex);
         ley_error_copy(&a->failure, &error);
@@ -89,7 +95,7 @@ static void add_frames(void *context, size_t first, size_t last)
 ley_status energy_add_host_terms(ley_energy *e, energy_batch *b, ley_error *error)
 {
     adding a = {.e = e, .b = b, .failure = {.status = LEY_OK}};
-    if (e->problem.tail == NULL && e->problem.options.surface == LEY_SURFACE_NONE)
+    if (e->problem.tail == NULL && !has_surface(&e->problem))
         return LEY_OK;
     pthread_mutex_init(&a.mutex, NULL);
     parallel_ranges((size_t)b->frames, add_frames, &a);

@@ -20,7 +20,7 @@ static const double cells_A[ENERGY_TRIAL_FRAMES][9] = {{18.5, 0, 0, 2.5, 18.7, 0
 
 typedef struct trial_arrays {
     double charge[PARTICLES], a[TYPES * TYPES], b[TYPES * TYPES], born_radius[PARTICLES], screen[PARTICLES],
-        factor[PARTICLES][3];
+        factor[PARTICLES][3], surface_radius[PARTICLES], lcpo[PARTICLES][4];
     int32_t type[PARTICLES], exclusion[3 * PARTICLES][2], pair_14[PARTICLES][2];
     double pair_charge[PARTICLES], pair_a[PARTICLES], pair_b[PARTICLES];
 } trial_arrays;
@@ -46,7 +46,7 @@ static void set_pairs(trial_arrays *s, ley_particles_arrays *a)
 
 static ley_status make_particles(uint32_t *state, ley_particles **made, ley_error *error)
 {
-    static const double gammas[3] = {1.0, 0.8, 4.85};
+    static const double gammas[3] = {1.0, 0.8, 4.85}, lcpo[4] = {0.8, -0.3, -2e-3, 1e-4};
     trial_arrays *s = calloc(1, sizeof *s);
     if (s == NULL)
         return ley_fail_memory(error, sizeof *s, "the self-test");
@@ -64,7 +64,9 @@ static ley_status make_particles(uint32_t *state, ley_particles **made, ley_erro
                               .pair_14_b = s->pair_b,
                               .born_radii = s->born_radius,
                               .born_screens = s->screen,
-                              .born_factors = (const double(*)[3])s->factor};
+                              .born_factors = (const double(*)[3])s->factor,
+                              .surface_radii = s->surface_radius,
+                              .lcpo_factors = (const double(*)[4])s->lcpo};
     set_pairs(s, &a);
     for (int i = 0; i < PARTICLES; i++) {
         s->charge[i] = 1.6 * self_test_fraction(state) - 0.8;
@@ -72,6 +74,9 @@ static ley_status make_particles(uint32_t *state, ley_particles **made, ley_erro
         s->born_radius[i] = 1.2 + 0.6 * self_test_fraction(state);
         s->screen[i] = 0.7 + 0.2 * self_test_fraction(state);
         memcpy(s->factor[i], gammas, sizeof gammas);
+        for (int k = 0; k < 4 && i % 3 > 0; k++) /* others have no sphere */
+            s->lcpo[i][k] = (0.5 + 0.5 * self_test_fraction(state)) * lcpo[k];
+        s->surface_radius[i] = i % 3 == 0 ? 0 : 1.4 + 0.5 * self_test_fraction(state);
         s->pair_charge[i] = self_test_fraction(state) - 0.5;
         s->pair_a[i] = 1e5 * (1 + self_test_fraction(state));
         s->pair_b[i] = 300 * (1 + self_test_fraction(state));
@@ -191,7 +196,7 @@ typedef struct right_values {
 
 /* Which terms are compared. */
 typedef struct trial_terms {
-    bool has_pairs, has_14, has_born;
+    bool has_pairs, has_14, has_born, has_surface;
 } trial_terms;
 
 /* Of one frame, and of no other terms: particles that are nothing to others in these. */
@@ -210,6 +215,8 @@ static ley_status make_right(const energy_trial *t, int frame, trial_terms which
     }
     if (!which.has_born)
         o.born = LEY_BORN_NONE;
+    if (!which.has_surface)
+        o.surface = LEY_SURFACE_NONE;
     const energy_frame f = {.particles = &a,
                             .options = &o,
                             .position_A = t->position_A + 3 * frame * PARTICLES,
@@ -316,6 +323,7 @@ static ley_status judge_frame(const energy_trial *t, int frame, const float *par
     for (int k = 0; k < count; k++) {
         which.has_pairs = which.has_pairs || terms[k] == LEY_ENERGY_LENNARD_JONES || terms[k] == LEY_ENERGY_COULOMB;
         which.has_14 = which.has_14 || terms[k] == LEY_ENERGY_LENNARD_JONES_14;
+        which.has_surface = which.has_surface || terms[k] == LEY_ENERGY_SURFACE;
         which.has_born = which.has_born || terms[k] == LEY_ENERGY_BORN;
     }
     right_values *right = calloc(1, sizeof *right);

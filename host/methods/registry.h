@@ -57,6 +57,7 @@
     KERNEL(potential_sums) \
     KERNEL(pair_energies) \
     KERNEL(pairs_14) \
+    KERNEL(lcpo) \
     KERNEL(group_sums) \
     KERNEL(born_pairs) \
     KERNEL(born_particles) \
