@@ -5,9 +5,9 @@
  *   LEY_BORN_INTEGRALS  I_i = sum over j of T(d; rho_i, s_j), and with LEY_NECK the necks: how much
  *                       of the surroundings of a sphere rho others of radius s fill, weighed by
  *                       1/r^4
- *   LEY_BORN_ENERGIES   sum of q_j v/f, f^2 = d^2 + B_i B_j e, e = exp(-d^2/(4 B_i B_j)); v is 1, or
- *                       with LEY_SALT 1/eps_p - exp(-kappa f)/eps_s. With LEY_FORCES also, h being
- *                       -(d/df (v/f))/f, sum of q_j h e (B_i B_j + d^2/4), for the slope, and of
+ *   LEY_BORN_ENERGIES   sum of q_j v/f, f^2 = d^2 + B_i B_j e, e = exp(-d^2/(4 B_i B_j)); v is 1,
+ *                       or with LEY_SALT 1/eps_p - exp(-kappa f)/eps_s. With LEY_FORCES also, h
+ *                       being -(d/df (v/f))/f, sum of q_j h e (B_i B_j + d^2/4), for the slope, and of
  *                       q_j h (1 - e/4) (r_i - r_j)
  *   LEY_BORN_CHAIN      sum of -(w_i T'(d; rho_i, s_j) + w_j T'(d; rho_j, s_i)) (r_i - r_j)/d, w
  *                       the slopes dE/dI: a force
@@ -25,8 +25,8 @@
  * gm_ranges     [parts] {first j, the one behind the last, group, -}
  * size          particles, padded ones, parts, classes
  * numbers       0: d^2 within which spheres may be near; 1: d^2 within which two may have a neck;
- *               2: d of two that have one is rho_i + rho_j and this at most; 3, 4: c, c^2; 5, 6: d^2
- *               from which on, and to which spheres reach c; 7: -kappa log2(e); 8: kappa;
+ *               2: d of two that have one is rho_i + rho_j and this at most; 3, 4: c, c^2;
+ *               5, 6: d^2 from which on, and to which spheres reach c; 7: -kappa log2(e); 8: kappa;
  *               9: 1/eps_p; 10: 1/eps_s
  * gm_parts      [frames][parts][sums][padded], each part of the sums over its j
  *
@@ -41,7 +41,8 @@
 #define SUMS LEY_BORN_SUMS(LEY_PASS, LEY_FORCES)
 #define ALL_SUMS (LEY_UX * SUMS)
 
-/* Particles i: of their spheres s^2, s^3 as first and second; of their charges B, -sqrt(log2(e))/(2 B). */
+/* Particles i: of their spheres s^2, s^3 as first and second; of their charges B and
+ * -sqrt(log2(e))/(2 B). */
 typedef struct own {
     int number[LEY_UX];
     real x[LEY_UX], y[LEY_UX], z[LEY_UX];
@@ -83,7 +84,7 @@ LEY_FN real root_of(real x) { return LEY_ROOT_SCALE * ley_unscaled_root(x); }
 #if LEY_WIDTH == 1
 #define SOME(is) (is)
 #else
-#define SOME(is) any(is)
+#include "born_votes_vectors.h"
 #endif
 #if LEY_PASS == LEY_BORN_ENERGIES
 #include "born_charges.h"

@@ -48,13 +48,11 @@ LEY_FN void stage(LEY_GLOBAL const float4 *gm_at, LEY_GLOBAL const float4 *gm_sp
     LEY_BARRIER_OF(LEY_WG);
 }
 
-LEY_FN other staged(LEY_LOCAL const float4 *sm_at, LEY_LOCAL const float4 *sm_more, int k)
-{
-    other a;
-    a.at = sm_at[k];
-    a.more = sm_more[k];
-    return a;
-}
+/* Takes the k-th one that is staged. */
+#define TAKE(a, k) \
+    other a; \
+    a.at = sm_at[k]; \
+    a.more = sm_more[k]
 
 #if LEY_PASS == LEY_BORN_ENERGIES
 LEY_FN void sum_tile(const own *o, LEY_LOCAL const float4 *sm_at, LEY_LOCAL const float4 *sm_more, int begin, int end,
@@ -63,7 +61,7 @@ LEY_FN void sum_tile(const own *o, LEY_LOCAL const float4 *sm_at, LEY_LOCAL cons
 {
     for (int first = 0; first < end - begin; first += STEP)
         UNROLL for (int k = first; k < first + STEP; k++) {
-            const other a = staged(sm_at, sm_more, k);
+            TAKE(a, k);
             UNROLL for (int u = 0; u < LEY_UX; u++) {
                 real x, y, z;
                 const real d2 = way_from(o, u, a.at, cell, &x, &y, &z);
@@ -88,7 +86,7 @@ LEY_FN void sum_tile(const own *o, LEY_LOCAL const float4 *sm_at, LEY_LOCAL cons
 #endif
         for (int first = 0; first < WORD; first += STEP)
             UNROLL for (int k = 0; k < STEP; k++) {
-                const other a = staged(sm_at, sm_more, base + first + k);
+                TAKE(a, base + first + k);
                 UNROLL for (int u = 0; u < LEY_UX; u++) {
                     real x, y, z;
                     const real d2 = way_from(o, u, a.at, cell, &x, &y, &z), far = far_term(o, u, a, d2);
@@ -103,7 +101,7 @@ LEY_FN void sum_tile(const own *o, LEY_LOCAL const float4 *sm_at, LEY_LOCAL cons
         UNROLL for (int u = 0; u < LEY_UX; u++) {
             for (unsigned left = near[u] & there; left != 0; left &= left - 1) {
                 const int k = base + LEY_LOWEST_BIT(left);
-                const other a = staged(sm_at, sm_more, k);
+                TAKE(a, k);
                 real x, y, z;
                 const real d2 = way_from(o, u, a.at, cell, &x, &y, &z);
                 add_value(sum + u * SUMS, WITHIN(d2, near_term(o, u, a, begin + k, d2, numbers)), x, y, z);
@@ -111,7 +109,7 @@ LEY_FN void sum_tile(const own *o, LEY_LOCAL const float4 *sm_at, LEY_LOCAL cons
 #if LEY_NECK
             for (unsigned left = necks[u] & there; left != 0; left &= left - 1) {
                 const int k = base + LEY_LOWEST_BIT(left);
-                const other a = staged(sm_at, sm_more, k);
+                TAKE(a, k);
                 real x, y, z;
                 const real d2 = way_from(o, u, a.at, cell, &x, &y, &z);
                 add_value(sum + u * SUMS, WITHIN(d2, neck_term(o, u, a, begin + k, d2, numbers, gm_neck, size)), x, y,

@@ -31,16 +31,6 @@ LEY_FN void load_own(own *o, int u, __global const float4 *gm_at, __global const
     o->w[u] = LEY_LOAD(w);
 }
 
-/* Whether a lane is below a limit. */
-LEY_FN bool is_some_below(real x, float limit)
-{
-#if LEY_ROOT == LEY_ROOT_AVX512
-    return ley_lanes_below(x, limit) != 0;
-#else
-    return any(x < limit);
-#endif
-}
-
 LEY_FN void add_other(const own *o, int u, other a, int j, const image_cell *cell, const sixteen *all,
                       __global const float *gm_neck, int4 size, real *sum)
 {

@@ -1,8 +1,9 @@
 /* What generalised Born computes of single particles behind each pass of born_pairs.cl, whose parts
  * it adds up:
  *
- *   LEY_BORN_INTEGRALS  the radius, 1/B = 1/rho - tanh(u)/R, u = psi (alpha + psi (psi gamma - beta)),
- *                       psi = rho I, R with the offset; B is limited
+ *   LEY_BORN_INTEGRALS  the radius, 1/B = 1/rho - tanh(u)/R,
+ *                       u = psi (alpha + psi (psi gamma - beta)), psi = rho I, R with the offset;
+ *                       B is limited
  *   LEY_BORN_ENERGIES   the energy, the slope dE/dB, and dE/dI, of all and with each group
  *   LEY_BORN_CHAIN      the force
  *
@@ -13,8 +14,8 @@
  * size        padded particles, parts, groups of columns, -
  * numbers     {-C/2, without salt times 1/eps_p - 1/eps_s; 1: 1/B is 1/rho - I; -, -}
  * gm_states   [frames][padded] {B, sqrt(log2(e))/(2 B), dB/dI, then dE/dI, -}
- * gm_energy, gm_column, gm_radius, gm_slope, gm_force: as in host/energy/part.h, columns where there
- *             are groups, forces with LEY_FORCES
+ * gm_energy, gm_column, gm_radius, gm_slope, gm_force: as in host/energy/part.h (gm_column: its
+ *             parts), columns where there are groups, forces with LEY_FORCES
  *
  * Groups: {padded / LEY_WG, frames}. */
 #if !defined(LEY_PASS) || !defined(LEY_FORCES)
@@ -83,7 +84,8 @@ LEY_KERNEL_OF(LEY_WG, 1, 1) born_particles(LEY_PARAMETERS(LEY_BORN_PARTICLES_ARG
 #endif
 #else
     const float4 force = gm_force[at];
-    gm_force[at] = LEY_FLOAT4(force.x + sum_of(gm_own, size, 0, size.y, 0), force.y + sum_of(gm_own, size, 0, size.y, 1),
+    gm_force[at] = LEY_FLOAT4(force.x + sum_of(gm_own, size, 0, size.y, 0),
+                              force.y + sum_of(gm_own, size, 0, size.y, 1),
                               force.z + sum_of(gm_own, size, 0, size.y, 2), force.w);
 #endif
 }

@@ -3,11 +3,12 @@
  *
  *     T = int from L to U of (s^2 - (r - d)^2)/(4 d r^3) dr (+ 1/rho - 1/L where rho < s - d),
  *
- * L = max(rho, |d - s|), U = d + s, or where spheres end, if that is less. Where d is large, x = s/d,
- * T = s^3/d^4 Q(x^2) and T'/d = -s^3/d^6 P(x^2); where d is small within the other sphere, y = d/s,
- * T'/d = -P(y^2)/s^3:
+ * L = max(rho, |d - s|), U = d + s, or where spheres end, if that is less. Where d is large,
+ * x = s/d, T = s^3/d^4 Q(x^2) and T'/d = -s^3/d^6 P(x^2); where d is small within the other sphere,
+ * y = d/s, T'/d = -P(y^2)/s^3:
  *
- *     Q(t) = sum over k of k/(2 k + 1) t^(k - 1),  P(t) = sum over k of 2 k (k + 1)/(2 k + 1) t^(k - 1)
+ *     Q(t) = sum over k of k/(2 k + 1) t^(k - 1),
+ *     P(t) = sum over k of 2 k (k + 1)/(2 k + 1) t^(k - 1)
  *
  * as polynomials of least error over [0, 1/9], which are exact at 0: 1e-7 and 7e-6 in floats. All
  * but a few pairs of a molecule are far from each other: they take one root, and lose no digits as
@@ -46,7 +47,8 @@ LEY_FN real sphere_slope(real t)
 /* T of near spheres; by_d: 1/d. */
 LEY_FN real near_value(real d, real by_d, real rho, real s, scalar end)
 {
-    const real lower = LEY_MAX(rho, LEY_ABS(d - s)), upper = UPPER(d, s, end), by = 1 / (lower * upper), by_d2 = by_d * by_d;
+    const real lower = LEY_MAX(rho, LEY_ABS(d - s)), upper = UPPER(d, s, end), by = 1 / (lower * upper),
+               by_d2 = by_d * by_d;
     const real value = 0.5f * ((upper - lower) * by * (1 - 0.25f * (d - s * s * by_d) * (upper + lower) * by) -
                                0.5f * by_d * LEY_F_LOG(upper * upper * by));
     const real far = s * s * s * by_d2 * (by_d2 * sphere_value(s * s * by_d2));
@@ -131,8 +133,8 @@ LEY_FN real near_term(const own *o, int u, other a, int j, real d2, LEY_REFERENC
 #endif
 }
 
-/* And of necks, the same: that of T(rho_i, s_j), which: 0, or of T(rho_j, s_i), which: 2, of i from this number
- * on and j of this class, is h/(1 + r^2 + 0.3 r^6), r = d - d_0. */
+/* And of necks, the same: that of T(rho_i, s_j), which: 0, or of T(rho_j, s_i), which: 2, of i from
+ * this number on and j of this class, is h/(1 + r^2 + 0.3 r^6), r = d - d_0. */
 #define NECK_AT(which, kind) (gm_neck + ((size_t)(which) * size.w + (kind)) * size.y + number)
 LEY_FN real neck_value(LEY_GLOBAL const float *gm_neck, int4 size, int number, int which, int kind, real d)
 {

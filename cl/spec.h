@@ -523,8 +523,8 @@
     LEY_DIALECT_KEYS(KEY) \
     KEY(LEY_PERIODIC, periodic)
 
-/* born_*.cl: which pass over all pairs; and what becomes of pairs that are farther than a cutoff, or
- * of spheres. */
+/* born_*.cl: which pass over all pairs; and what becomes of pairs, or of spheres, that are farther
+ * than a cutoff. */
 #define LEY_BORN_INTEGRALS 0
 #define LEY_BORN_ENERGIES 1
 #define LEY_BORN_CHAIN 2

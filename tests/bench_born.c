@@ -1,7 +1,7 @@
-/* Times the passes of generalised Born on a device, each launch by itself: of particles as dense as a
- * protein, the best of some batches.
+/* Times the passes of generalised Born on a device, each launch by itself: of particles as dense as
+ * a protein, the best of some batches.
  *
- *     bench_born [DEVICE [PARTICLES [FRAMES [MODEL [FORCES]]]]]    4656, 1, 3 (OBC2), 1 when left out */
+ *     bench_born [DEVICE [PARTICLES [FRAMES [MODEL [FORCES]]]]]    4656, 1, 3 (OBC2), 1 */
 #include "energy/born.h"
 #include "energy/device_part.h"
 #include "engine/engine.h"
@@ -31,9 +31,13 @@ static ley_status make(int64_t count, int frames, molecule *m, ley_error *error)
     const size_t n = (size_t)count;
     const int64_t half = ((int64_t)ceil(cbrt((double)count)) + 1) / 2;
     uint32_t state = 3;
-    *m = (molecule){malloc(n * sizeof *m->charge), malloc(n * sizeof *m->radius), malloc(n * sizeof *m->screen),
-                    malloc(n * sizeof *m->factor), calloc(n, sizeof *m->type),
-                    malloc(n * (size_t)frames * sizeof *m->at), NULL};
+    *m = (molecule){malloc(n * sizeof *m->charge),
+                    malloc(n * sizeof *m->radius),
+                    malloc(n * sizeof *m->screen),
+                    malloc(n * sizeof *m->factor),
+                    calloc(n, sizeof *m->type),
+                    malloc(n * (size_t)frames * sizeof *m->at),
+                    NULL};
     for (int64_t i = 0; i < count; i++) {
         const int64_t block = i / 8, at[3] = {2 * (block % half) + i % 2, 2 * (block / half % half) + i / 2 % 2,
                                               2 * (block / half / half) + i / 4 % 2};
@@ -116,9 +120,8 @@ static ley_status run(const char *selector, int64_t count, int frames, ley_born_
         const double pairs = (double)count * (double)count * frames;
         printf("%s: %lld particles, %d frames\n", engine->workers[0].info->name, (long long)count, frames);
         for (int pass = 0; pass < (forces ? PASSES : PASSES - 1); pass++)
-            printf("  %-9s %9.3f ms, %8.2f 10^9 pairs/s\n",
-                   (const char *[]){"integrals", "energies", "chain"}[pass], 1e3 * best_s[pass],
-                   1e-9 * pairs / best_s[pass]);
+            printf("  %-9s %9.3f ms, %8.2f 10^9 pairs/s\n", (const char *[]){"integrals", "energies", "chain"}[pass],
+                   1e3 * best_s[pass], 1e-9 * pairs / best_s[pass]);
         printf("  all       %9.3f ms, %8.1f frames/s\n", 1e3 * best_s[PASSES], frames / best_s[PASSES]);
         energy_part_end(&part);
     }

@@ -148,9 +148,9 @@ static void take_matrix(energy_part *part, energy_batch *b, const molecule *m, c
     for (int f = 0; f < b->frames; f++)
         for (int64_t i = 0; i < m->count; i++)
             for (int32_t h = 0; h < o->groups && m->group[i] >= 0; h++)
-                made->matrix[(((int64_t)b->first + f) * o->groups + m->group[i]) * o->groups + h] += (double)
-                    found[(((size_t)f * LEY_COLUMN_COUNT + LEY_COLUMN_BORN) * groups + (size_t)h) * p->padded +
-                          (size_t)p->place[i]];
+                made->matrix[(((int64_t)b->first + f) * o->groups + m->group[i]) * o->groups + h] +=
+                    (double)found[(((size_t)f * LEY_COLUMN_COUNT + LEY_COLUMN_BORN) * groups + (size_t)h) * p->padded +
+                                  (size_t)p->place[i]];
 }
 
 static void take(energy_part *part, energy_batch *b, const molecule *m, const ley_energy_options *o,
@@ -265,8 +265,8 @@ static void compare(const char *what, const molecule *m, const ley_energy_option
             print_message("%s, frame %d: energy %.9g off by %.1e, radii %.1e, slopes %.1e, forces %.1e, matrix %.1e\n",
                           what, f, sum, error, radius, slope, force, matrix);
         if (!(error <= 1e-6 && radius <= 2e-5 && slope <= 1e-5 && force <= 2e-5 && matrix <= 2e-6))
-            fail_msg("%s, frame %d: energy %.9g off by %.1e, radii %.1e, slopes %.1e, forces %.1e, matrix %.1e", what, f,
-                     sum, error, radius, slope, force, matrix);
+            fail_msg("%s, frame %d: energy %.9g off by %.1e, radii %.1e, slopes %.1e, forces %.1e, matrix %.1e", what,
+                     f, sum, error, radius, slope, force, matrix);
     }
     outcome_end(&found);
     outcome_end(&right);
@@ -366,8 +366,8 @@ static void test_few(void **state)
 static void test_pairs(void **state)
 {
     static const double radii[][2] = {{1.2, 1.7}, {1.7, 1.2}, {1.0, 2.0}, {1.05, 1.0}},
-                        ways_A[] = {0,    1e-4, 0.01, 0.1, 0.2, 0.3,  0.31, 0.5,  0.75, 1.02, 1.5, 2.2,
-                                    2.71, 2.75, 3,    4,   6,   6.28, 6.4,  7.2,  9,    12,   40,  900};
+                        ways_A[] = {0,    1e-4, 0.01, 0.1, 0.2, 0.3,  0.31, 0.5, 0.75, 1.02, 1.5, 2.2,
+                                    2.71, 2.75, 3,    4,   6,   6.28, 6.4,  7.2, 9,    12,   40,  900};
     (void)state;
     for (size_t k = 0; k < sizeof radii / sizeof *radii * (sizeof ways_A / sizeof *ways_A); k++)
         for (int screened = 0; screened <= 1; screened++) {
@@ -466,8 +466,7 @@ static void test_library(void **state)
         ley_energy_options o = options_of(LEY_BORN_GBN2);
         ley_energy *energy = NULL;
         ley_error error = {0};
-        double terms[FRAMES][LEY_ENERGY_TERMS],
-            matrix[FRAMES][LEY_ENERGY_TERMS][MOST_GROUPS - 1][MOST_GROUPS - 1];
+        double terms[FRAMES][LEY_ENERGY_TERMS], matrix[FRAMES][LEY_ENERGY_TERMS][MOST_GROUPS - 1][MOST_GROUPS - 1];
         ley_energy_results r = {.size = sizeof r, .terms = terms[0], .matrix = matrix[0][0][0]};
         o.groups = MOST_GROUPS - 1;
         o.group = m.group;
@@ -507,7 +506,8 @@ static const struct {
     const char *what, *file, *from, *to;
     int of;
 } faults[] = {
-    {"a dropped diagonal", "born_charges.h", "sum[0] += q_root * v;", "sum[0] += d2 > 0 ? q_root * v : (real)0;", ENERGIES},
+    {"a dropped diagonal", "born_charges.h", "sum[0] += q_root * v;", "sum[0] += d2 > 0 ? q_root * v : (real)0;",
+     ENERGIES},
     {"a pair's wrong sign", "born_charges.h", "h - 0.25f * he", "h + 0.25f * he", ENERGIES},
     {"salt's slope", "born_charges.h", "screened * numbers.s8 * f", "screened * f", ENERGIES},
     {"an integral over itself", "born_spheres.h", "IS_SELF(o->number[u], j) ? (real)0 : near_value", "near_value",
@@ -525,8 +525,7 @@ static const struct {
     {"a mark's bit", "born_pairs_group.h", "is_near ? 1u << k << first : 0;",
      "is_near && first + k < 31 ? 1u << k << first : 0;", CHAIN | GROUPS},
     {"a neck's mark", "born_pairs_group.h", "MAY_HAVE_NECK(d2) ? 1u << k << first : 0",
-     "MAY_HAVE_NECK(d2) ? 1u << k : 0",
-     LEY_BORN_INTEGRALS | GROUPS},
+     "MAY_HAVE_NECK(d2) ? 1u << k : 0", LEY_BORN_INTEGRALS | GROUPS},
     {"a word that is not whole", "born_pairs_group.h", "near[u] & there", "near[u] & (there >> 1)",
      LEY_BORN_INTEGRALS | GROUPS},
     {"what is staged", "born_pairs_group.h", "LEY_LOCAL_ID(0); j < end;", "LEY_LOCAL_ID(0); j < end - 1;",
@@ -628,7 +627,8 @@ static void test_unseen_fault(void **state)
     double terms[LEY_ENERGY_TERMS];
     ley_energy_results r = {.size = sizeof r, .terms = terms};
     (void)state;
-    plant("born_pairs.cl", "store(total[u * SUMS + k],", "store(total[u * SUMS + k] * (o.number[u] < 512 ? 1 : 1.01f),");
+    plant("born_pairs.cl", "store(total[u * SUMS + k],",
+          "store(total[u * SUMS + k] * (o.number[u] < 512 ? 1 : 1.01f),");
     assert_ok(ley_energy_create(engine, m.particles, &o, &energy, &error));
     const ley_status status = ley_energy_run(energy, 1, m.frame[0], NULL, &r, &error);
     ley_energy_get_totals(energy, &totals);
@@ -644,8 +644,8 @@ static void test_unseen_fault(void **state)
 static int run_on(const char *selector, const ley_device_info *info)
 {
     return RUN_ON_DEVICE("Born energies", &engine, test_protein, test_models, test_cutoffs, test_cells, test_batches,
-                         test_few, test_pairs, test_differences, test_library, test_many,
-                         test_faults, test_unseen_fault);
+                         test_few, test_pairs, test_differences, test_library, test_many, test_faults,
+                         test_unseen_fault);
 }
 
 int main(void)

@@ -94,8 +94,8 @@ static void set_neck(const energy_problem *p, const numbers *n, int32_t kind, si
 /* One without a sphere is a particle like others that nobody sees. */
 static void set_particle(const energy_problem *p, const numbers *n, size_t place)
 {
-    const double radius = radius_at(p, place), *found = bsearch(&radius, n->radius, (size_t)n->classes,
-                                                                sizeof *n->radius, ascending);
+    const double radius = radius_at(p, place),
+                 *found = bsearch(&radius, n->radius, (size_t)n->classes, sizeof *n->radius, ascending);
     const int32_t i = p->order[place] < 0 ? 0 : p->order[place];
     const energy_born_model m = energy_born_model_of(&p->arrays, &p->options, i);
     const double rho = radius > 0 ? radius - m.offset_A : 1;
@@ -147,18 +147,18 @@ static ley_status set_numbers(const energy_problem *p, const numbers *n, born *b
     }
     const double near = 1.0001 * fmax(3 * s, rho + s), reach = 1.0001 * (2 * rho + gap), inner = fmax(0, c - s - 1e-3),
                  outer = c + s, by[2] = {1 / o->dielectric, 1 / o->solvent_dielectric};
-    const double all[16] = {near * near,   reach * reach, gap,       c,    c * c, inner * inner, outer * outer,
-                            -law.kappa / log(2), law.kappa,     by[0],     by[1]};
+    const double all[16] = {near * near,   reach * reach,       gap,       c,     c * c, inner * inner,
+                            outer * outer, -law.kappa / log(2), law.kappa, by[0], by[1]};
     memcpy(b->numbers, all, sizeof all);
     b->of_particles[0] = -0.5 * o->coulomb_constant * (has_salt(p) ? 1 : by[0] - by[1]);
     b->of_particles[1] = o->born == LEY_BORN_HCT;
     return LEY_OK;
 }
 
-/* ---- Parts of sums ---------------------------------------------------------------------------- */
+/* ---- Parts of sums --------------------------------------------------------------------------- */
 
-/* Parts of the others, none of which is in two groups: the same whatever a run has of frames, for a
- * frame's bytes are to be. */
+/* Others of a part of sums: the same whatever frames a run has, for a frame's bytes are to be the
+ * same. */
 static int32_t range_length(const energy_problem *p)
 {
     const size_t wanted = GROUPS_WANTED / (p->padded / BLOCK < 1 ? 1 : p->padded / BLOCK),
@@ -166,7 +166,8 @@ static int32_t range_length(const energy_problem *p)
     return (int32_t)(length < LEAST_RANGE ? LEAST_RANGE : length);
 }
 
-/* Writes ranges {first, end, group, 0} of [first, end), at least one; ranges NULL: counts them. */
+/* Writes the ranges {first, end, group, 0} that make [first, end), at least one; `ranges` NULL:
+ * counts them. */
 static int32_t split(int32_t first, int32_t end, int32_t group, int32_t length, int32_t (*ranges)[4])
 {
     const int32_t count = end - first <= length ? 1 : (end - first + length - 1) / length, all = end - first;
@@ -211,8 +212,7 @@ static ley_status upload(energy_part *part, const energy_problem *p, const numbe
     const size_t sphere = p->padded * sizeof *n->sphere;
     const bool has_neck = energy_born_model_of(&p->arrays, &p->options, 0).neck > 0;
     /* A processor's work-items have no need of others beside them. */
-    const int32_t length =
-        part->arena.device->info->device_class == DEV_CPU ? (int32_t)p->padded : range_length(p);
+    const int32_t length = part->arena.device->info->device_class == DEV_CPU ? (int32_t)p->padded : range_length(p);
     b->classes = n->classes;
     b->part_count = make_ranges(p, length, NULL);
     int32_t(*ranges)[4] = malloc((size_t)b->part_count * sizeof *ranges);

@@ -1,5 +1,5 @@
-/* Generalised Born energies on a device: radii, energies and slopes, forces, in three passes over all
- * pairs. */
+/* Generalised Born energies on a device: radii, energies and slopes, forces, in three passes over
+ * all pairs. */
 #ifndef LEY_ENERGY_BORN_H
 #define LEY_ENERGY_BORN_H
 

@@ -131,8 +131,7 @@ ley_status born_kernels_create(dev *device, const born_wish *wish, born_kernels 
         const born_particles_spec particles = particles_spec(device->info, wish, pass);
         status = kernel_create(device, &born_pairs_kind, &spec, NULL, NULL, &made->pairs[pass], error);
         if (status == LEY_OK)
-            status =
-                kernel_create(device, &born_particles_kind, &particles, NULL, NULL, &made->particles[pass], error);
+            status = kernel_create(device, &born_particles_kind, &particles, NULL, NULL, &made->particles[pass], error);
     }
     return status;
 }
@@ -155,6 +154,6 @@ double born_predict(const dev_kernel *pairs, double count)
 {
     static const double core_s = 2e-9, card_s = 4e-12;
     const dev_info *info = pairs->device->info;
-    return count * (info->device_class != DEV_CPU ? card_s
-                                                  : core_s / (info->compute_units < 1 ? 1 : info->compute_units));
+    return count *
+           (info->device_class != DEV_CPU ? card_s : core_s / (info->compute_units < 1 ? 1 : info->compute_units));
 }

@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The last tile is not whole; parts end within tiles. Half of the particles are close together, some
- * within others, two at one place. */
+/* The last tile is not whole; parts end within tiles. Half of the particles are close together,
+ * some within others, two at one place. */
 enum {
     COUNT = 301,
     PADDED = 384,
@@ -48,7 +48,9 @@ static void put_frame(trial *t, int f, uint32_t *seed)
     for (int i = 0; i < PADDED; i++) {
         const double reach_A = i % 2 == 0 ? 4 : edge_A;
         for (int d = 0; d < 3; d++)
-            t->at[f][i][d] = (float)(i < COUNT ? between(seed, -0.5, 0.5) * reach_A : d == 0 ? 1e6 * (i - COUNT + 1) : 0);
+            t->at[f][i][d] = (float)(i < COUNT ? between(seed, -0.5, 0.5) * reach_A
+                                     : d == 0  ? 1e6 * (i - COUNT + 1)
+                                               : 0);
         t->at[f][i][3] = (float)between(seed, -1, 1);
         t->state[f][i][0] = (float)between(seed, 1, 9);
         t->state[f][i][1] = (float)(0.5 * sqrt(1 / log(2)) / (double)t->state[f][i][0]);
@@ -76,15 +78,21 @@ static void put_all(trial *t)
         for (int k = 0; k < 4 * CLASSES; k++)
             t->neck[k / CLASSES][k % CLASSES][i] = (float)between(&seed, 0, k / CLASSES % 2 == 0 ? 4 : 0.04);
         const double radius = (double)t->sphere[i][0] + 0.09;
-        const double factor[8] = {1, -0.8, 4.85, (double)t->sphere[i][0], i % 50 == 3 ? 0 : 1 / radius,
-                                  1 / (double)t->sphere[i][0] - 1 / radius, i % 7 == 0 ? 3 : 1e30, between(&seed, -1, 1)};
+        const double factor[8] = {1,
+                                  -0.8,
+                                  4.85,
+                                  (double)t->sphere[i][0],
+                                  i % 50 == 3 ? 0 : 1 / radius,
+                                  1 / (double)t->sphere[i][0] - 1 / radius,
+                                  i % 7 == 0 ? 3 : 1e30,
+                                  between(&seed, -1, 1)};
         for (int k = 0; k < 8; k++)
             t->factor[k / 4][i][k % 4] = (float)factor[k];
     }
     for (int i = 0; i < PART_FLOATS; i++)
         t->parts[i] = (float)between(&seed, 0, 0.6 / PARTS);
     const double near = fmax(3 * s, rho + s), reach = 2 * rho + gap_A, inner = cutoff_A - s, outer = cutoff_A + s;
-    const double all[16] = {near * near,   reach * reach, gap_A,     cutoff_A, cutoff_A * cutoff_A, inner * inner,
+    const double all[16] = {near * near,   reach * reach,   gap_A, cutoff_A,  cutoff_A * cutoff_A, inner * inner,
                             outer * outer, -kappa / log(2), kappa, by_solute, by_solvent};
     memcpy(t->numbers, all, sizeof all);
 }
@@ -111,8 +119,7 @@ static double integral_of(const trial *t, const born_pairs_spec *spec, int i, in
         return 0;
     const double r = d - (double)t->neck[0][kind][i], height = (double)t->neck[1][kind][i];
     const bool has_neck = spec->neck && d < rho + (double)t->sphere[j][0] + gap_A && d < end;
-    return sphere_of(rho, (double)t->sphere[j][1], d, end) +
-           (has_neck ? height / (1 + r * r + 0.3 * pow(r, 6)) : 0);
+    return sphere_of(rho, (double)t->sphere[j][1], d, end) + (has_neck ? height / (1 + r * r + 0.3 * pow(r, 6)) : 0);
 }
 
 /* The same of j's integral over i, whose necks are tables of i, too. */
@@ -124,8 +131,7 @@ static double back_of(const trial *t, const born_pairs_spec *spec, int i, int j,
         return 0;
     const double r = d - (double)t->neck[2][kind][i], height = (double)t->neck[3][kind][i];
     const bool has_neck = spec->neck && d < rho + (double)t->sphere[i][0] + gap_A && d < end;
-    return sphere_of(rho, (double)t->sphere[i][1], d, end) +
-           (has_neck ? height / (1 + r * r + 0.3 * pow(r, 6)) : 0);
+    return sphere_of(rho, (double)t->sphere[i][1], d, end) + (has_neck ? height / (1 + r * r + 0.3 * pow(r, 6)) : 0);
 }
 
 /* What j adds to the sums of i. */
@@ -169,12 +175,9 @@ static ley_status make_buffers(trial *t, ley_error *error)
         const void *bytes;
         size_t size;
         dev_buffer **buffer;
-    } sent[] = {{t->at, sizeof t->at, &t->at_buffer.buffer},
-                {t->sphere, sizeof t->sphere, &t->spheres.buffer},
-                {t->neck, sizeof t->neck, &t->neck_buffer.buffer},
-                {t->cell, sizeof t->cell, &t->cells.buffer},
-                {t->factor, sizeof t->factor, &t->factors.buffer},
-                {ranges, sizeof ranges, &t->range_buffer.buffer}};
+    } sent[] = {{t->at, sizeof t->at, &t->at_buffer.buffer},       {t->sphere, sizeof t->sphere, &t->spheres.buffer},
+                {t->neck, sizeof t->neck, &t->neck_buffer.buffer}, {t->cell, sizeof t->cell, &t->cells.buffer},
+                {t->factor, sizeof t->factor, &t->factors.buffer}, {ranges, sizeof ranges, &t->range_buffer.buffer}};
     const struct {
         size_t floats;
         dev_buffer **buffer;
@@ -224,9 +227,8 @@ static ley_status judge_pairs(const trial *t, const born_pairs_spec *spec, ley_e
             }
         }
         for (int k = 0; k < sums && status == LEY_OK; k++)
-            status = judge_value(names[spec->pass], f, i,
-                                 (double)found[((f * PARTS + part) * sums + k) * PADDED + i], right[k],
-                                 absolute[k] + 1e-3, spec->pass == LEY_BORN_CHAIN ? 2e-5 : 5e-6, error);
+            status = judge_value(names[spec->pass], f, i, (double)found[((f * PARTS + part) * sums + k) * PADDED + i],
+                                 right[k], absolute[k] + 1e-3, spec->pass == LEY_BORN_CHAIN ? 2e-5 : 5e-6, error);
     }
     return status;
 }
@@ -299,8 +301,8 @@ static void radius_of(const trial *t, double integral, int i, double made[2])
     made[1] = !(r[0] > 0) || 1 / inverse >= most ? 0 : slope * (double)f[3] * (double)r[0] / (inverse * inverse);
 }
 
-/* What the kernel makes of sums: {B, dB/dI}; {energy, with groups 0 and 1, slope, dE/dI, force}; the
- * force. */
+/* What the kernel makes of sums: {B, dB/dI}; {energy, with groups 0 and 1, slope, dE/dI, force};
+ * the force. */
 static int right_of(const trial *t, const born_particles_spec *spec, int f, int i, double *right)
 {
     const int sums = LEY_BORN_SUMS(spec->pass, spec->forces);
@@ -350,8 +352,7 @@ static size_t place_of(const born_particles_spec *spec, int f, int i, int k)
                              : FORCES + 4 * at + k - 5);
 }
 
-static ley_status judge_particles(const trial *t, const born_particles_spec *spec, const float *found,
-                                  ley_error *error)
+static ley_status judge_particles(const trial *t, const born_particles_spec *spec, const float *found, ley_error *error)
 {
     static const char *const names[BORN_PASSES] = {"radius", "energy", "force"};
     ley_status status = LEY_OK;
@@ -360,8 +361,8 @@ static ley_status judge_particles(const trial *t, const born_particles_spec *spe
         const int count = right_of(t, spec, n / COUNT, n % COUNT, right);
         for (int k = 0; k < count && status == LEY_OK; k++)
             status = judge_value(names[spec->pass], n / COUNT, n % COUNT,
-                                 (double)found[place_of(spec, n / COUNT, n % COUNT, k)], right[k],
-                                 fabs(right[k]) + 1, 2e-6, error);
+                                 (double)found[place_of(spec, n / COUNT, n % COUNT, k)], right[k], fabs(right[k]) + 1,
+                                 2e-6, error);
     }
     return status;
 }

@@ -441,6 +441,14 @@ def test_options_that_are_refused(engine, system, options, kind, words):
         leyden.energy(system[2], system[3], engine=engine, **options)
 
 
+def test_screens_of_another_model(engine, system):
+    particles = leyden.Particles.load(system[2])
+    assert particles.born_model == "obc2"
+    with pytest.raises(leyden.InputError, match="screens are those of obc2: .*gb='gbn'"):
+        leyden.Energy(particles, engine, gb="gbn")
+    leyden.Energy(particles, engine, gb="hct").close()
+
+
 def test_frames_that_are_refused(engine, system, tmp_path):
     _, frames, archive, _ = system
     short = write_frames(tmp_path / "short.dcd", frames[:2, :40])
