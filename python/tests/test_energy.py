@@ -463,6 +463,8 @@ def test_frames_that_are_refused(engine, system, tmp_path):
     assert made.frames.tolist() == [0, 1, 2, 3, 5] and made.report["skipped"] == 1
     with pytest.raises(leyden.FileError, match="nothing.npz"):
         leyden.energy(tmp_path / "nothing.npz", bad, engine=engine)
+    with pytest.raises(leyden.InputError, match="md.tpr: energies need a topology with its force field: GROMACS' topol.top"):
+        leyden.energy("md.tpr", bad, engine=engine)
     with pytest.raises(leyden.UsageError, match="a trajectory is needed"):
         leyden.energy(archive, engine=engine)
     with pytest.raises(leyden.InputError, match="45 particles"):

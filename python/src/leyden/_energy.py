@@ -257,7 +257,7 @@ class Energies(Guessed):
         return len(self.frames)
 
     def __repr__(self) -> str:
-        has = [f", {len(self.labels)} by {self.report.get('by', 'particle')}"] if self.by is not None else []
+        has = [f", {self.by.shape[2]} by {self.report.get('by', 'particle')}"] if self.by is not None else []
         mean = f", total {self.total.mean():.6g} kcal/mol on average" if len(self) else ""
         return f"<leyden.Energies: {len(self)} frame{'s' * (len(self) != 1)}{mean}{''.join(has)}>"
 
