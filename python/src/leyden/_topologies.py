@@ -106,7 +106,7 @@ def _atoms_of(structure: Any) -> Tuple[Arrays, Graph, Molecules]:
     elements = np.array([max(atom.atomic_number, 0) for atom in atoms], np.int32)
     sites = {atom.idx for atom in atoms if type(atom).__name__ == "ExtraPoint" or atom.atomic_number == 0}
     graph = Graph(len(atoms), ((bond.atom1.idx, bond.atom2.idx) for bond in structure.bonds), sites)
-    # Amber counts residues from 1, where ParmEd, which finds no numbers in a prmtop, has them from 0.
+    # Amber counts residues from 1; ParmEd, which finds no numbers in a prmtop, has them from 0.
     is_counted = "RESIDUE_NUMBER" not in getattr(structure, "parm_data", {"RESIDUE_NUMBER": None})
     arrays = {"charges": np.array([atom.charge for atom in atoms], float),
               "masses": np.array([max(atom.mass, 0) for atom in atoms], float), "elements": elements,
