@@ -11,19 +11,29 @@
  * gm_radius    [padded], with the probe; 0: there is no sphere
  * gm_factors   [padded] P1 to P4, times the tension
  * n            particles that are there
- * room         for neighbours of a particle
+ * room         for neighbours of a particle; a multiple of LEY_WIDTH
  * offset       of each particle's energy
- * gm_list      [frames][padded][room] a work-item's own neighbours
+ * gm_list      [frames][padded][room] a particle's neighbours; of vectors see lcpo_vectors.h
  * gm_energy    [frames][LEY_TERM_COUNT][padded]; infinite: there is no room for all neighbours
  *
- * Global size: padded, frames. */
-#if !defined(LEY_PERIODIC)
+ * Global size: padded / LEY_WIDTH, frames. */
+#if !defined(LEY_PERIODIC) || !defined(LEY_WG)
 #error "the specification is incomplete: see LEY_LCPO_KEYS in spec.h"
 #endif
 #include "dialect.h"
 
 #include "energy_image.h"
 
+/* The energy from the sums over pairs; infinite: there was no room for all. */
+LEY_FN float energy_of(float offset, float4 factors, float radius, float pairs, float others, float products,
+                       bool has_room)
+{
+    const float area = factors.x * (12.566371f * radius * radius) + factors.y * pairs + factors.z * others +
+                       factors.w * products;
+    return has_room ? offset + area : LEY_AS_FLOAT(0x7f800000);
+}
+
+#if LEY_WIDTH == 1
 /* The square of the way between two. */
 LEY_FN float square_between(float4 a, float4 b, LEY_REFERENCE(image_cell) cell)
 {
@@ -58,9 +68,13 @@ LEY_FN int find_neighbours(LEY_GLOBAL const float4 *gm_position, LEY_REFERENCE(i
     return count;
 }
 
-LEY_KERNEL lcpo(LEY_PARAMETERS(LEY_LCPO_ARGUMENTS))
+#else
+#include "lcpo_vectors.h"
+#endif
+
+LEY_KERNEL_OF(LEY_WG, 1, 1) lcpo(LEY_PARAMETERS(LEY_LCPO_ARGUMENTS))
 {
-    const size_t own = LEY_GLOBAL_ID(0), frame = LEY_GLOBAL_ID(1);
+    const size_t own = LEY_GLOBAL_ID(0) * LEY_WIDTH, frame = LEY_GLOBAL_ID(1);
     if (own >= (size_t)padded)
         return;
 #if LEY_PERIODIC
@@ -70,12 +84,13 @@ LEY_KERNEL lcpo(LEY_PARAMETERS(LEY_LCPO_ARGUMENTS))
 #endif
     LEY_GLOBAL const float4 *gm_at = gm_position + frame * padded;
     LEY_GLOBAL int *gm_own = gm_list + (frame * padded + own) * room;
-    const float4 at = gm_at[own], factors = gm_factors[own];
+    LEY_GLOBAL float *gm_made = gm_energy + (frame * LEY_TERM_COUNT + LEY_TERM_SURFACE) * padded + own;
+#if LEY_WIDTH == 1
+    const float4 at = gm_at[own];
     const float radius = gm_radius[own];
     const int count = radius > 0 ? find_neighbours(gm_at, cell, gm_radius, n, room, (int)own, at, radius, gm_own) : 0;
-    const bool has_room = count <= room;
     float pairs = 0, others = 0, products = 0;
-    for (int j = 0; j < count && has_room; j++) {
+    for (int j = 0; j < count && count <= room; j++) {
         const int first = gm_own[j];
         const float4 between = gm_at[first];
         const float a = gm_radius[first], of_own = buried(radius, a, square_between(at, between, cell));
@@ -89,8 +104,18 @@ LEY_KERNEL lcpo(LEY_PARAMETERS(LEY_LCPO_ARGUMENTS))
         others += sum;
         products += of_own * sum;
     }
-    const float energy = offset + factors.x * (12.566371f * radius * radius) + factors.y * pairs + factors.z * others +
-                         factors.w * products;
-    gm_energy[(frame * LEY_TERM_COUNT + LEY_TERM_SURFACE) * padded + own] =
-        has_room ? energy : LEY_AS_FLOAT(0x7f800000);
+    *gm_made = energy_of(offset, gm_factors[own], radius, pairs, others, products, count <= room);
+#else
+    LEY_GLOBAL float *gm_near = (LEY_GLOBAL float *)(gm_list + LEY_GROUPS(1) * padded * room) +
+                                (frame * padded + own) / LEY_WIDTH * 4 * room;
+    int counts[LEY_WIDTH];
+    find_all(gm_at, &cell, gm_radius, n, room, own, gm_own, counts);
+    for (int lane = 0; lane < LEY_WIDTH; lane++) {
+        const bool has_room = counts[lane] <= room;
+        const float4 sums = sum_pairs(gm_at, &cell, gm_radius, gm_at[own + lane], gm_radius[own + lane],
+                                      gm_own + (size_t)lane * room, has_room ? counts[lane] : 0, room, gm_near);
+        gm_made[lane] = energy_of(offset, gm_factors[own + lane], gm_radius[own + lane], sums.x, sums.y, sums.z,
+                                  has_room);
+    }
+#endif
 }

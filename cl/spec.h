@@ -518,9 +518,11 @@
 
 #define LEY_GROUP_SUMS_KEYS(KEY) LEY_DIALECT_KEYS(KEY)
 
-/* lcpo.cl. */
+/* lcpo.cl. Work-groups have LEY_WG work-items of a particle each; or a work-item is alone with
+ * LEY_WIDTH particles. */
 #define LEY_LCPO_KEYS(KEY) \
     LEY_DIALECT_KEYS(KEY) \
+    KEY(LEY_WG, wg) \
     KEY(LEY_PERIODIC, periodic)
 
 /* born_*.cl: which pass over all pairs; and what becomes of pairs, or of spheres, that are farther

@@ -7,6 +7,7 @@
 #include "energy/pairs.h"
 #include "energy/pairs_14.h"
 #include "energy/problem.h"
+#include "energy/surface.h"
 #include "engine/engine.h"
 #include "law/energy.h"
 
@@ -470,6 +471,13 @@ static void self_tests_find_faults(void **state)
         {&pairs_14_kind, "pairs_14-open", "frame * padded + gm_partner[k]", "gm_partner[k]"},
         {&pairs_14_kind, "pairs_14-open", "k < gm_first[own + 1]", "k < gm_first[own + 1] - 1"},
         {&pairs_14_kind, "pairs_14-open-forces", "force_z += slope * z;", "force_z += slope * y;"},
+        {&lcpo_kind, "lcpo-open", "any(left > 0)", "all(left > 0)", true},
+        {&lcpo_kind, "lcpo-open", "single == (real)j", "single == (real)0", true},
+        {&lcpo_kind, "lcpo-open", "others += lanes[lane];", "others = lanes[lane];", true},
+        {&lcpo_kind, "lcpo-periodic", "ley_bring_near(*cell, &x, &y, &z);", "", true},
+        {&lcpo_kind, "lcpo-open-group", "&& j != own", ""},
+        {&lcpo_kind, "lcpo-open-group", "products += of_own * sum;", "products += of_own;"},
+        {&lcpo_kind, "lcpo-periodic-group", "gm_position + frame * padded", "gm_position"},
         {&group_sums_kind, "group_sums", "i < gm_column[g + 1]", "i + 1 < gm_column[g + 1]"},
         {&group_sums_kind, "group_sums", "(which * columns + h) * padded", "(which * columns + g) * padded"},
     };

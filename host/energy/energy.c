@@ -177,7 +177,7 @@ static void do_by_host(ley_energy *e)
         const int64_t frame = again != NULL ? again->first : r->next;
         if (atomic_load(&e->is_cancelled))
             ley_fail(&r->failure, LEY_CANCELLED, "cancelled");
-        else if (energy_store_host(e, frame, &r->failure) == LEY_OK)
+        else if (energy_store_host(e, frame, 0, &r->failure) == LEY_OK)
             r->left--;
         if (again == NULL)
             r->next++;

@@ -51,25 +51,31 @@ static int64_t nearest(const energy_frame *f, int64_t i, bool all, double *dista
     return found;
 }
 
-/* Floats overflow where particles are this near, or the energy is infinite. */
-static const double overlap_A = 0.02;
+/* Energies beyond this are of particles that are nearer to each other than that: floats are about
+ * to overflow, or the energy is infinite. */
+static const double most_energy = 1e20, overlap_A = 0.1;
 
-/* Of a frame whose energies are infinite: names two particles that are at the same place. */
-static ley_status name_pair(const ley_energy *e, int64_t frame, ley_error *error)
+/* Of a frame whose energies are infinite: names two particles that are at the same place; the first
+ * one is looked for from a particle on. */
+static ley_status name_pair(const ley_energy *e, int64_t frame, int64_t from, ley_error *error)
 {
     const energy_frame f = energy_run_frame(e, frame);
-    int64_t i = 0, j = 0;
+    const int64_t n = f.particles->particles;
+    int64_t i = from, j = 0;
     double r_A = INFINITY;
-    for (; i < f.particles->particles && !(r_A < overlap_A); i++)
+    for (int64_t k = 0; k < n && !(r_A < overlap_A); k++) {
+        i = (from + k) % n;
         j = nearest(&f, i, false, &r_A);
+    }
     return ley_fail(error, LEY_ERROR_INPUT,
                     "frame %lld: particles %lld and %lld are %.3g A from each other: their energy is infinite",
-                    (long long)(e->before + frame + 1), (long long)i, (long long)j + 1, r_A);
+                    (long long)(e->before + frame + 1), (long long)(i < j ? i : j) + 1, (long long)(i < j ? j : i) + 1,
+                    r_A);
 }
 
 /* ---- The host -------------------------------------------------------------------------------- */
 
-ley_status energy_store_host(ley_energy *e, int64_t frame, ley_error *error)
+ley_status energy_store_host(ley_energy *e, int64_t frame, int64_t from, ley_error *error)
 {
     const energy_frame f = energy_run_frame(e, frame);
     const size_t n = (size_t)f.particles->particles;
@@ -84,7 +90,7 @@ ley_status energy_store_host(ley_energy *e, int64_t frame, ley_error *error)
     if (status != LEY_ERROR_INPUT)
         return status;
     ley_error_clear(error);
-    return name_pair(e, frame, error);
+    return name_pair(e, frame, from, error);
 }
 
 /* ---- Batches --------------------------------------------------------------------------------- */
@@ -105,7 +111,7 @@ static int column_of(ley_energy_term term)
                                             : -1;
 }
 
-/* Sums in double precision; whether all is finite. */
+/* Sums in double precision; whether all is as it can be. */
 static bool store_term(const storing *s, int frame, ley_energy_term term, const ley_energy_results *r)
 {
     const energy_problem *p = &s->e->problem;
@@ -118,12 +124,14 @@ static bool store_term(const storing *s, int frame, ley_energy_term term, const 
         r->terms[term] = sum;
     for (size_t i = 0; i < p->count && r->by_particle != NULL; i++)
         r->by_particle[(size_t)term * p->count + (size_t)p->order[i]] = (double)energy[i];
-    for (size_t i = 0; i < p->count && !isfinite(sum); i++)
-        if (!isfinite(energy[i])) {
+    const bool is_right = fabs(sum) < most_energy;
+    double largest = 0;
+    for (size_t i = 0; i < p->count && !is_right; i++)
+        if (!(fabs((double)energy[i]) <= largest)) { /* the largest one, or the last that is no number */
+            largest = fabs((double)energy[i]);
             s->bad[frame] = p->order[i];
-            break;
         }
-    return isfinite(sum);
+    return is_right;
 }
 
 /* A pair of the list 1-4 counts half for each of the two. */
@@ -235,11 +243,11 @@ static void store_frames(void *context, size_t first, size_t last)
     const energy_problem *p = &s->e->problem;
     for (size_t f = first; f < last; f++) {
         const ley_energy_results r = energy_run_results(s->e, s->b->first + (int64_t)f);
-        bool is_finite = true;
+        bool is_right = true;
         s->bad[f] = ALL_RIGHT;
-        for (int term = 0; term < LEY_ENERGY_TERMS && is_finite; term++) {
+        for (int term = 0; term < LEY_ENERGY_TERMS && is_right; term++) {
             if (energy_has_term(p, (ley_energy_term)term)) {
-                is_finite = store_term(s, (int)f, (ley_energy_term)term, &r);
+                is_right = store_term(s, (int)f, (ley_energy_term)term, &r);
                 continue;
             }
             if (r.terms != NULL)
@@ -247,24 +255,24 @@ static void store_frames(void *context, size_t first, size_t last)
             if (r.by_particle != NULL)
                 memset(r.by_particle + (size_t)term * p->count, 0, p->count * sizeof *r.by_particle);
         }
-        if (is_finite && r.matrix != NULL && !store_matrix(s, (int)f, &r))
+        if (is_right && r.matrix != NULL && !store_matrix(s, (int)f, &r))
             s->bad[f] = WRONG_MATRIX;
-        if (is_finite)
+        if (is_right)
             store_places(s, (int)f, &r);
     }
 }
 
-/* A frame with an energy that is no number: the host's, where particles are so near to each other
- * that floats overflow. */
+/* A frame with an energy that is no number, or huge: the host's, where particles are so near to
+ * each other. */
 static ley_status store_bad(ley_energy *e, int64_t frame, int64_t particle, ley_error *error)
 {
     const energy_frame f = energy_run_frame(e, frame);
     double r_A;
     nearest(&f, particle, true, &r_A);
-    return r_A < overlap_A
-               ? energy_store_host(e, frame, error)
-               : ley_fail(error, LEY_ERROR_WRONG_RESULT, "frame %lld: the energy of particle %lld is no number",
-                          (long long)(e->before + frame + 1), (long long)particle + 1);
+    return r_A < overlap_A ? energy_store_host(e, frame, particle, error)
+                           : ley_fail(error, LEY_ERROR_WRONG_RESULT,
+                                      "frame %lld: the energy of particle %lld is no number, or huge",
+                                      (long long)(e->before + frame + 1), (long long)particle + 1);
 }
 
 ley_status energy_store_batch(ley_energy *e, energy_batch *b, ley_error *error)

@@ -11,7 +11,8 @@ bool energy_has_term(const energy_problem *problem, ley_energy_term term);
  * out; LEY_ERROR_INPUT: two particles are at the same place; LEY_ERROR_MEMORY. */
 ley_status energy_store_batch(ley_energy *e, energy_batch *batch, ley_error *error);
 
-/* A frame's, by the host. Errors: LEY_ERROR_INPUT, LEY_ERROR_MEMORY. */
-ley_status energy_store_host(ley_energy *e, int64_t frame, ley_error *error);
+/* A frame's, by the host. Errors: LEY_ERROR_INPUT, with two particles that are at the same place,
+ * one of which is looked for from this one on; LEY_ERROR_MEMORY. */
+ley_status energy_store_host(ley_energy *e, int64_t frame, int64_t from, ley_error *error);
 
 #endif

@@ -1,5 +1,6 @@
 #include "energy/surface.h"
 
+#include "calibrate.h"
 #include "energy/trial.h"
 #include "error.h"
 
@@ -26,11 +27,28 @@ bool energy_surface_is_devices(const energy_problem *p)
     return p->options.surface == LEY_SURFACE_LCPO && !p->options.forces;
 }
 
+static bool has_vectors(const dev_info *info)
+{
+    return info->device_class == DEV_CPU && info->vector_width >= 4;
+}
+
+static lcpo_spec spec_for(const dev_info *info, bool is_group, bool is_periodic)
+{
+    lcpo_spec s = {.sum = LEY_SPEC_SUM_FLOAT, .width = 1, .root = LEY_ROOT_STANDARD, .wg = 64, .periodic = is_periodic};
+    if (has_vectors(info) && !is_group) {
+        s.width = calibrate_width(info);
+        s.wg = 1;
+    }
+    while (info->max_work_group > 0 && s.wg > (int)info->max_work_group)
+        s.wg /= 2;
+    return s;
+}
+
 /* ---- Memory ---------------------------------------------------------------------------------- */
 
 static size_t list_bytes(const energy_problem *p, int room)
 {
-    return p->padded * (size_t)room * sizeof(int32_t);
+    return 2 * p->padded * (size_t)room * sizeof(int32_t); /* of vectors a part of it more, see lcpo_vectors.h */
 }
 
 static ley_status make_list(surfaces *s, energy_part *part, int room, ley_error *error)
@@ -72,8 +90,7 @@ static bool are_wanted(const energy_problem *p, bool is_periodic)
 
 static ley_status create(energy_part *part, command_sequence *w, void **own, ley_error *error)
 {
-    const lcpo_spec spec = {
-        .sum = LEY_SPEC_SUM_FLOAT, .width = 1, .root = LEY_ROOT_STANDARD, .periodic = part->is_periodic};
+    const lcpo_spec spec = spec_for(part->arena.device->info, false, part->is_periodic);
     surfaces *s = *own = calloc(1, sizeof *s);
     (void)w;
     if (s == NULL)
@@ -92,7 +109,8 @@ static size_t frame_bytes(const energy_problem *p)
 static void launch_kernel(const surfaces *s, const dev_kernel *kernel, energy_part *part, energy_batch *b)
 {
     const energy_problem *p = part->problem;
-    const size_t items = kernel->group_size[0];
+    const lcpo_spec *spec = (const lcpo_spec *)kernel->spec;
+    const size_t items = (size_t)(spec->wg * spec->width);
     const double pair_s = part->arena.device->info->device_class == DEV_CPU ? 2e-9 : 1e-11;
     sequence_launch(&b->sequence, kernel, (const size_t[3]){(p->padded + items - 1) / items, (size_t)b->frames, 1},
                     KERNEL_ARGUMENTS(lcpo, .gm_position = b->position,
@@ -168,7 +186,7 @@ static ley_status test(const dev_kernel *built, void *context, ley_error *error)
     if (status == LEY_OK)
         status = upload(&s, &t.part, error);
     if (status == LEY_OK)
-        status = make_list(&s, &t.part, (int)t.problem.count, error);
+        status = make_list(&s, &t.part, (int)t.problem.padded, error);
     if (status == LEY_OK) {
         launch_kernel(&s, built, &t.part, energy_trial_batch(&t));
         status = energy_trial_judge(&t, terms, 1, error);
@@ -179,18 +197,17 @@ static ley_status test(const dev_kernel *built, void *context, ley_error *error)
 
 static void group_of(const dev_info *info, const void *spec, size_t size[3])
 {
-    (void)spec;
-    size[0] = info->device_class == DEV_CPU ? 16 : 64;
-    size[0] = info->max_work_group > 0 && info->max_work_group < size[0] ? info->max_work_group : size[0];
+    (void)info;
+    size[0] = (size_t)((const lcpo_spec *)spec)->wg;
     size[1] = size[2] = 1;
 }
 
 static void all(const dev_info *info, kernel_depth depth, kernel_visit *visit, void *context)
 {
-    (void)info, (void)depth;
-    for (int i = 0; i < 2; i++) {
-        const lcpo_spec spec = {.sum = LEY_SPEC_SUM_FLOAT, .width = 1, .root = LEY_ROOT_STANDARD, .periodic = i};
-        visit(context, i == 0 ? "lcpo-open" : "lcpo-periodic", &spec);
+    static const char *const names[] = {"lcpo-open", "lcpo-periodic", "lcpo-open-group", "lcpo-periodic-group"};
+    for (int i = 0; i < (has_vectors(info) && depth > KERNEL_FEW ? 4 : 2); i++) {
+        const lcpo_spec spec = spec_for(info, i >= 2, i % 2 == 1);
+        visit(context, names[i], &spec);
     }
 }
 

@@ -170,6 +170,8 @@ void energy_worker_run(worker *w, void *energy)
         return;
     if (status == LEY_OK)
         status = work(d, &error);
+    for (int i = 0; i < ENERGY_BATCHES && status == LEY_ERROR_WRONG_RESULT; i++)
+        sequence_finish(&d->part.batch[i].sequence, NULL);
     if (status == LEY_ERROR_WRONG_RESULT)
         kernels_distrust(w->device);
     if (status != LEY_OK)
