@@ -441,6 +441,14 @@ def test_options_that_are_refused(engine, system, options, kind, words):
         leyden.energy(system[2], system[3], engine=engine, **options)
 
 
+def test_screens_of_another_model(engine, system):
+    particles = leyden.Particles.load(system[2])
+    assert particles.born_model == "obc2"
+    with pytest.raises(leyden.InputError, match="screens are those of obc2: .*gb='gbn'"):
+        leyden.Energy(particles, engine, gb="gbn")
+    leyden.Energy(particles, engine, gb="hct").close()
+
+
 def test_frames_that_are_refused(engine, system, tmp_path):
     _, frames, archive, _ = system
     short = write_frames(tmp_path / "short.dcd", frames[:2, :40])
@@ -455,6 +463,8 @@ def test_frames_that_are_refused(engine, system, tmp_path):
     assert made.frames.tolist() == [0, 1, 2, 3, 5] and made.report["skipped"] == 1
     with pytest.raises(leyden.FileError, match="nothing.npz"):
         leyden.energy(tmp_path / "nothing.npz", bad, engine=engine)
+    with pytest.raises(leyden.InputError, match="md.tpr: energies need a topology with its force field: GROMACS' topol.top"):
+        leyden.energy("md.tpr", bad, engine=engine)
     with pytest.raises(leyden.UsageError, match="a trajectory is needed"):
         leyden.energy(archive, engine=engine)
     with pytest.raises(leyden.InputError, match="45 particles"):

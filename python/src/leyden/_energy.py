@@ -257,7 +257,7 @@ class Energies(Guessed):
         return len(self.frames)
 
     def __repr__(self) -> str:
-        has = [f", {len(self.labels)} by {self.report.get('by', 'particle')}"] if self.by is not None else []
+        has = [f", {self.by.shape[2]} by {self.report.get('by', 'particle')}"] if self.by is not None else []
         mean = f", total {self.total.mean():.6g} kcal/mol on average" if len(self) else ""
         return f"<leyden.Energies: {len(self)} frame{'s' * (len(self) != 1)}{mean}{''.join(has)}>"
 
@@ -307,6 +307,10 @@ class Energy:
         self._options = options_of(options)
         if self._options.born and particles.born_radii is None:
             raise InputError("gb: the particles have no Born radii: leyden.Particles.load() gives topologies some")
+        model, own = GB[self._options.born - 1] if self._options.born else None, particles.born_model
+        if model is not None and own not in (None, "obc2" if model in ("hct", "obc1") else model):
+            raise InputError(f"gb={model!r}: the particles' screens are those of {own}: leyden.Particles.load(topology, gb={model!r}) "
+                             "gives them those of that")
         if self._options.surface == lib.LEY_SURFACE_LCPO and particles.lcpo_factors is None:
             raise InputError("surface='lcpo': the particles have no factors of LCPO: surface='numerical' needs none, and "
                              "surface=None has no surface")

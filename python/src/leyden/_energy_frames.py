@@ -26,6 +26,7 @@ from ._whole import Whole
 _IONS = {"NA", "NA+", "CL", "CL-", "K", "K+", "SOD", "CLA", "POT", "LI", "LI+", "LIT", "RB", "RB+", "RUB", "CS", "CS+", "CES",
          "BR", "BR-", "CIO", "IB", "IP", "IM"}
 _MORE_WATERS = {"OPC", "OP3", "TP3", "TP4", "TP5", "T3P", "T4P", "T5P", "DOD"}
+_WITHOUT_FIELD = (".tpr", ".gro", ".pdb", ".ent", ".cif", ".mmcif", ".pqr", ".mol2", ".sdf")  # of names
 _SYMBOLS = ("", *("H He Li Be B C N O F Ne Na Mg Al Si P S Cl Ar K Ca Sc Ti V Cr Mn Fe Co Ni Cu Zn Ga Ge As Se Br Kr Rb Sr Y Zr Nb Mo "
                   "Tc Ru Rh Pd Ag Cd In Sn Sb Te I Xe").split())
 
@@ -73,6 +74,9 @@ def open_trajectory(topology: Any, trajectories: Sequence[Any], gb: Optional[str
     """
     is_made = isinstance(topology, Particles)
     name = "the particles" if is_made else os.fsdecode(file_name(topology))
+    if name.lower().endswith(_WITHOUT_FIELD):
+        raise InputError(f"{name}: energies need a topology with its force field: GROMACS' topol.top, an Amber .prmtop, or a .psf "
+                         "with files of parameters")
     particles = topology if is_made else Particles.load(topology, **({} if gb is None else {"gb": gb}))
     universe = _universe_of(particles)
     if len(trajectories) == 0:

@@ -274,7 +274,8 @@ def about(files: Sequence[str]) -> Iterator[None]:
         raise
     except Exception as error:  # pylint: disable=broad-except
         text = " ".join(str(error).split()) or type(error).__name__
-        text = text.split(" You can use 'Universe(")[0]  # what follows is for programs that call MDAnalysis
+        for words in (" You can use 'Universe(", " The FORMATs dict_keys("):
+            text = text.split(words)[0]  # what follows is for programs that call MDAnalysis
         named = any(name in text for name in files)
         raise InputError(text if named else f"{' with '.join(files)}: {text}") from None
 
