@@ -189,8 +189,10 @@ LEY_FN void form(view *v, LEY_REFERENCE(basis) b, LEY_GLOBAL const float *gm_mat
                  LEY_LOCAL float *sm_d)
 {
     const int column = sm_list[first_row + item % ROWS];
-    UNROLL for (int k = item / ROWS; k < STEP; k += POINTS / ROWS)
-        sm_d[k * ROWS + item % ROWS] = gm_matrix[(size_t)sm_list[first + k] * pitch + column];
+    UNROLL for (int k = 0; k < STEP; k += POINTS / ROWS) {
+        const int own = k + item / ROWS;
+        sm_d[own * ROWS + item % ROWS] = gm_matrix[(size_t)sm_list[first + own] * pitch + column];
+    }
     UNROLL for (int k = 0; k < STEP; k++) sm_f[k * POINTS + item] = value_of(v, b, sm_list[first + k]);
 }
 
