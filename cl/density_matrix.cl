@@ -189,19 +189,23 @@ LEY_FN void form(view *v, LEY_REFERENCE(basis) b, LEY_GLOBAL const float *gm_mat
                  LEY_LOCAL float *sm_d)
 {
     const int column = sm_list[first_row + item % ROWS];
-    UNROLL for (int k = item / ROWS; k < STEP; k += POINTS / ROWS)
-        sm_d[k * ROWS + item % ROWS] = gm_matrix[(size_t)sm_list[first + k] * pitch + column];
+    UNROLL for (int k = 0; k < STEP; k += POINTS / ROWS) {
+        const int own = k + item / ROWS;
+        sm_d[own * ROWS + item % ROWS] = gm_matrix[(size_t)sm_list[first + own] * pitch + column];
+    }
     UNROLL for (int k = 0; k < STEP; k++) sm_f[k * POINTS + item] = value_of(v, b, sm_list[first + k]);
 }
 
-/* Of each work-item eight rows and eight points: fours of both; the first `parts` of the two fours of
- * rows, as many as have functions. */
+/* Of each work-item eight rows and eight points: fours of both; or half of the rows, where no more
+ * are left. */
 LEY_FN void multiply(LEY_LOCAL const float4 *sm_f, LEY_LOCAL const float4 *sm_d, int item_row, int item_point,
                      int parts, float *sum)
 {
     UNROLL for (int k = 0; k < STEP; k++) {
         const float4 f = sm_f[k * FOURS + item_point], g = sm_f[k * FOURS + FOURS / 2 + item_point];
-        UNROLL for (int part = 0; part < 2; part++) if (part < parts) {
+        UNROLL for (int part = 0; part < 2; part++) {
+            if (part >= parts)
+                continue;
             const float4 d = sm_d[k * (ROWS / 4) + part * (ROWS / 8) + item_row];
             float *own = sum + part * 32;
             add(own, d.x, f), add(own + 4, d.x, g);
@@ -247,6 +251,7 @@ LEY_FN void compute(ALL_PARAMETERS, LEY_LOCAL float4 *sm_room, LEY_LOCAL int *sm
     for (int first_row = 0; first_row < count; first_row += ROWS) {
         float sum[ROWS]; /* eight rows of eight points */
         UNROLL for (int k = 0; k < ROWS; k++) sum[k] = 0;
+        const int parts = count - first_row > GROUP_OF_ROWS ? 2 : 1;
         int now = 0;
         form(&v, b, gm_matrix, size.w, sm_list, first_row, 0, item, (LEY_LOCAL float *)sm_f, (LEY_LOCAL float *)sm_d);
         LEY_BARRIER();
@@ -255,8 +260,7 @@ LEY_FN void compute(ALL_PARAMETERS, LEY_LOCAL float4 *sm_room, LEY_LOCAL int *sm
                 form(&v, b, gm_matrix, size.w, sm_list, first_row, first + STEP, item,
                      (LEY_LOCAL float *)(sm_f + (now ^ 1) * STEP * FOURS),
                      (LEY_LOCAL float *)(sm_d + (now ^ 1) * STEP * (ROWS / 4)));
-            multiply(sm_f + now * STEP * FOURS, sm_d + now * STEP * (ROWS / 4), item_row, item_point,
-                     count - first_row > ROWS / 2 ? 2 : 1, sum);
+            multiply(sm_f + now * STEP * FOURS, sm_d + now * STEP * (ROWS / 4), item_row, item_point, parts, sum);
             LEY_BARRIER();
         }
         UNROLL for (int part = 0; part < 2; part++) {

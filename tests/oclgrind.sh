@@ -261,6 +261,7 @@ run_all_orbitals() {
     printf 'object 2 class gridconnections counts 5 4 3\nobject 3 class array type double rank 0 items 60 data follows\n' >> "$top/oblique.dx"
     yes '0 0 0' | head -20 >> "$top/oblique.dx"
     run_wavefunction orbital --orbital 1-2 --like "$top/oblique.dx"
+    run_wavefunction density --gradient --variant matrix --dims 11,9,6
     run_wavefunction esp --dims 7,5,2
     run_wavefunction esp --field --dims 5,3,2
 }

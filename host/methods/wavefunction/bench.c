@@ -27,8 +27,8 @@
 
 enum { JUDGED = 200, FRAME_POINTS = 80, FRAMES = 20, SHARE_OF_PLANES = 8 };
 static const double most_slab_bytes = 256 << 20;
-static const char density_name[] = "density", gradient_name[] = "gradient", separate_name[] = "gradient-separable",
-                  frames_name[] = "frames", potential_name[] = "potential", scattered_name[] = "potential-points";
+static const char density_name[] = "density", gradient_name[] = "gradient", frames_name[] = "frames",
+                  potential_name[] = "potential", scattered_name[] = "potential-points";
 
 typedef struct orbital_bench {
     ley_wavefunction *wavefunction, *small, *caffeine;
@@ -40,8 +40,7 @@ typedef struct orbital_bench {
 
 static const char *named(size_t i)
 {
-    static const char *const others[] = {density_name, gradient_name,  separate_name,
-                                         frames_name,  potential_name, scattered_name};
+    static const char *const others[] = {density_name, gradient_name, frames_name, potential_name, scattered_name};
     size_t own = 0, lists = 0;
     while (separable_variant(own) != NULL)
         own++;
@@ -220,20 +219,20 @@ static ley_status run_once(void *context, double *seconds, ley_error *error)
 /* Of all occupied orbitals. */
 static bool is_of_density(const char *name)
 {
-    return name == density_name || name == gradient_name || name == separate_name || strcmp(name, LIST_OF_MANY) == 0 ||
+    return name == density_name || name == gradient_name || strcmp(name, LIST_OF_MANY) == 0 ||
            strcmp(name, DENSITY_BY_MATRIX) == 0;
 }
 
 static const char *variant_of(const char *name)
 {
-    return name == density_name || name == gradient_name ? NULL : name == separate_name ? "separable4" : name;
+    return name == density_name || name == gradient_name ? NULL : name;
 }
 
 static ley_status make_task(const orbital_bench *p, const char *name, const ley_bench_options *o,
                             wavefunction_task **made, ley_error *error)
 {
     static const int64_t homo[] = {179};
-    const bool has_gradient = name == gradient_name || name == separate_name, is_density = is_of_density(name);
+    const bool has_gradient = name == gradient_name, is_density = is_of_density(name);
     ley_map *maps[4] = {NULL};
     ley_wavefunction_request request = {.kind = is_density ? LEY_DENSITY : LEY_ORBITALS,
                                         .orbitals = is_density ? NULL : homo, /* of a density: all that are occupied */
