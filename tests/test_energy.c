@@ -344,8 +344,8 @@ static void overlaps_are_finite_or_named(void **state)
     ley_error_clear(&error);
 }
 
-/* Pairs 1-4 and excluded ones that are anywhere in a skewed cell, where what rounding brings near is
- * not the nearest image. */
+/* Pairs 1-4 and excluded ones anywhere in a skewed cell, where what rounding brings near is not the
+ * nearest image. */
 static void check_far_pairs(ley_coulomb_kind coulomb)
 {
     static const double cell_A[9] = {44, 0, 0, 20, 42, 0, -18, 13, 42};

@@ -128,9 +128,9 @@ static void make_dual(const double *cell_A, double dual[3][3])
     }
 }
 
-/* What is taken from coordinates from `low` to `high`, so that they become small and none of them is
- * rounded: in floats x - y is exact where it is no more than x in size, and y a multiple of the last
- * digit of the largest x. */
+/* What is taken from coordinates from `low` to `high`, so that they become small and none of them
+ * is rounded: in floats x - y is exact where it is no more than x in size, and y a multiple of the
+ * last digit of the largest x. */
 static double exact_shift(double low, double high)
 {
     const double least = fmax(fmax(low, -high), 0), most = fmax(fabs(low), fabs(high)),
