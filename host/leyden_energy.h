@@ -138,8 +138,8 @@ typedef struct ley_energy_results {
 } ley_energy_results;
 
 /* Frames: float32 [frames][particles][3] in A, and the cells' vectors, float64 [frames][3][3] in A,
- * or NULL: nothing is periodic. The same frame has the same bytes each time on the same device; with
- * Ewald's sum where cells do not grow: a mesh that a larger one has needed serves smaller ones, too.
+ * or NULL: nothing is periodic. The same frame has the same bytes each time on the same device;
+ * with Ewald's sum where cells do not grow: the mesh of a larger one serves smaller ones, too.
  * Errors: LEY_ERROR_INPUT for a position that is not a number, or beyond 1e6 A, with the frame,
  * counted from 1 over all that were run, and the particle; for a cell narrower than twice the
  * cutoff; for two particles at the same place whose energy is infinite; LEY_ERROR_WRONG_RESULT
