@@ -275,7 +275,7 @@ $(fake_icd): $(BUILD)/tests/fake_icd/fake_icd.so
 $(BUILD)/tests/test_check $(BUILD)/tests/test_check_faults: | $(fake_icd)
 
 # Faults before the real OpenCL, for the tests below.
-$(BUILD)/tests/test_cli_orbital $(BUILD)/tests/test_faults $(BUILD)/tests/test_average_devices $(BUILD)/tests/test_msm_devices $(BUILD)/tests/test_cli_batch $(BUILD)/tests/test_cli_ions $(BUILD)/tests/test_cli_late $(BUILD)/tests/test_cli_msm $(BUILD)/tests/test_cli_outputs $(BUILD)/tests/test_cli_points $(BUILD)/tests/test_fft: | $(BUILD)/tests/faulty_opencl/faulty_opencl.so
+$(BUILD)/tests/test_cli_orbital $(BUILD)/tests/test_faults $(BUILD)/tests/test_average_devices $(BUILD)/tests/test_energy_devices $(BUILD)/tests/test_msm_devices $(BUILD)/tests/test_cli_batch $(BUILD)/tests/test_cli_ions $(BUILD)/tests/test_cli_late $(BUILD)/tests/test_cli_msm $(BUILD)/tests/test_cli_outputs $(BUILD)/tests/test_cli_points $(BUILD)/tests/test_fft: | $(BUILD)/tests/faulty_opencl/faulty_opencl.so
 
 # The same of files.
 $(BUILD)/tests/test_cli_files: | $(BUILD)/tests/faulty_files/faulty_files.so
