@@ -408,7 +408,7 @@ bench-energy: $(BUILD)/tests/bench_energy
 	$< $(or $(DEVICE),gpu)
 	$< $(or $(DEVICE),gpu) 13386 20
 
-## Measures energies and forces of water by lists of pairs, and Ewald's sum, step by step, on DEVICE.
+## Measures energies and forces of water by lists of pairs, and Ewald's sum, by steps, on DEVICE.
 bench-lists: $(BUILD)/tests/bench_lists
 	$< $(or $(DEVICE),gpu)
 	$< $(or $(DEVICE),gpu) 31 12

@@ -145,11 +145,12 @@ static void tolerances_are_kept(void **state)
     check("charged water", 0, 0.02, 7);
 }
 
-/* A mesh for a first cell, and others for larger ones; each frame has the same bytes. */
+/* A mesh for a first cell, and others for larger ones, of which one is longest along another vector
+ * than the next; each frame has the same bytes. */
 static void cells_may_change(void **state)
 {
     (void)state;
-    enum { FRAMES = 4 };
+    enum { FRAMES = 6 };
     ley_error error = {0};
     ley_energy *e = NULL;
     water *w = calloc(1, sizeof *w);
@@ -159,11 +160,11 @@ static void cells_may_change(void **state)
     const ley_energy_options o = options_of(1e-4, 8);
     ley_energy_results r = {.size = sizeof r, .terms = terms[0][0]};
     for (int f = 0; f < FRAMES; f++) {
-        const double grown = f == 2 ? 1.5 : 1 + 0.001 * f;
+        const double much = f == 2 ? 1.5 : 1 + 0.001 * f, grown[3] = {f == 4 ? 1.7 : much, much, f == 5 ? 1.7 : much};
         for (int i = 0; i < 9; i++)
-            cell_A[f][i] = grown * w->cell_A[i];
+            cell_A[f][i] = grown[i % 3] * w->cell_A[i];
         for (int i = 0; i < 3 * COUNT; i++)
-            position_A[f][i / 3][i % 3] = (float)grown * w->position_A[i / 3][i % 3];
+            position_A[f][i / 3][i % 3] = (float)grown[i % 3] * w->position_A[i / 3][i % 3];
     }
     ley_energy_options plain = o;
     plain.forces = false;

@@ -5,6 +5,7 @@
 #include "energy/worker.h"
 
 #include "clock.h"
+#include "core/options.h"
 #include "error.h"
 #include "log.h"
 #include "parallel.h"
@@ -50,16 +51,16 @@ ley_status ley_energy_create(ley_engine *engine, const ley_particles *particles,
                              ley_energy **energy, ley_error *error)
 {
     ley_energy_options o;
-    ley_energy_options_default(&o);
+    ley_status status = LEY_OK;
     if (particles == NULL || energy == NULL)
         return ley_fail(error, LEY_ERROR_USAGE, "ley_energy_create(): a null pointer");
-    if (options != NULL && (options->size < sizeof(size_t) || options->size > sizeof o))
-        return ley_fail(error, LEY_ERROR_USAGE, "ley_energy_options.size is %zu, not %zu", options->size, sizeof o);
     if (options != NULL)
-        memcpy(&o, options, options->size);
-    o.size = sizeof o;
+        status = OPTIONS_TAKE(ley_energy_options, verify_every, &o, options, error);
+    else
+        ley_energy_options_default(&o);
     const ley_particles_arrays arrays = ley_particles_get(particles);
-    ley_status status = energy_law_check(&arrays, &o, error);
+    if (status == LEY_OK)
+        status = energy_law_check(&arrays, &o, error);
     if (status != LEY_OK)
         return status;
     ley_energy *e = calloc(1, sizeof *e);
@@ -204,21 +205,24 @@ static void do_frames(ley_energy *e)
         do_by_host(e);
 }
 
-ley_status ley_energy_run(ley_energy *e, int64_t frames, const float *position_A, const double *cell_A,
-                          ley_energy_results *wanted, ley_error *error)
+/* A device that was let go may end meanwhile. */
+static void begin_run(ley_energy *e, int64_t frames, const float *position_A, const double *cell_A,
+                      const ley_energy_results *wanted)
 {
-    const double start_s = ley_clock_s();
-    ley_status status = check_wishes(e, frames, position_A, wanted, error);
-    if (status != LEY_OK || frames == 0)
-        return status;
-    energy_range *again = e->run.again;
+    pthread_mutex_lock(&e->mutex);
     e->run = (energy_run){.frames = frames,
                           .position_A = position_A,
                           .cell_A = cell_A,
                           .results = *wanted,
-                          .again = again,
+                          .again = e->run.again,
                           .left = frames};
-    status = check_frames(e, error);
+    pthread_mutex_unlock(&e->mutex);
+}
+
+static ley_status run(ley_energy *e, int64_t frames, ley_error *error)
+{
+    const double start_s = ley_clock_s();
+    ley_status status = check_frames(e, error);
     if (status == LEY_OK)
         do_frames(e);
     if (status == LEY_OK && e->run.failure.status != LEY_OK) {
@@ -232,6 +236,22 @@ ley_status ley_energy_run(ley_energy *e, int64_t frames, const float *position_A
         e->totals.frames += frames;
     }
     e->totals.seconds += ley_clock_s() - start_s;
+    return status;
+}
+
+ley_status ley_energy_run(ley_energy *e, int64_t frames, const float *position_A, const double *cell_A,
+                          ley_energy_results *wanted, ley_error *error)
+{
+    if (e == NULL)
+        return ley_fail(error, LEY_ERROR_USAGE, "ley_energy_run(): a null pointer");
+    ley_status status = check_wishes(e, frames, position_A, wanted, error);
+    if (status != LEY_OK || frames == 0)
+        return status;
+    if (atomic_exchange(&e->is_running, true))
+        return ley_fail(error, LEY_ERROR_USAGE, "ley_energy_run(): another thread is running these energies");
+    begin_run(e, frames, position_A, cell_A, wanted);
+    status = run(e, frames, error);
+    atomic_store(&e->is_running, false);
     return status;
 }
 

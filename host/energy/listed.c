@@ -57,7 +57,8 @@ typedef struct listed {
     buffer_of_float floats; /* elsewhere: no more than one */
     buffer_of_int beyond;   /* [frames] */
     float (*row)[LEY_LIST_ROWS][4];
-    dev_staging *room[ENERGY_BATCHES]; /* what lists of a batch had no room for */
+    dev_staging *room[ENERGY_BATCHES]; /* what lists of a batch had no room for, */
+    int32_t had[ENERGY_BATCHES][2];    /* and the room they had */
     double pair_s;                     /* that a pair of particles is predicted to take, and its place in lists */
 } listed;
 
@@ -169,14 +170,26 @@ static void launch_gather(const listed *l, const energy_part *part, energy_batch
 
 static void launch(energy_part *part, void *own, energy_batch *b)
 {
-    const listed *l = own;
+    listed *l = own;
     b->lists = b->frames;
+    memcpy(l->had[b - part->batch], l->lists.shape.room, sizeof l->had[0]);
     make_rows(l, part, b);
     pair_lists_launch(&l->lists, &b->sequence, b->position, b->frames, l->row);
     sequence_read(&b->sequence, l->lists.beyond.buffer, 0, l->room[b - part->batch], 2 * sizeof(int32_t));
     launch_pairs(l, part, b);
     launch_gather(l, part, b);
     sequence_step(&b->sequence, ENERGY_STEP_ANY);
+}
+
+/* Lists that had room for all there is, or tell of fewer than they had room for, are wrong: without
+ * this a device that always asks for more would never be done. */
+static bool can_be_beyond(const listed *l, const int32_t had[2], const int32_t beyond[2])
+{
+    const int32_t most[2] = {l->lists.shape.clusters, l->lists.shape.slots};
+    for (int i = 0; i < 2; i++)
+        if (beyond[i] != 0 && (beyond[i] <= had[i] || had[i] >= most[i]))
+            return false;
+    return true;
 }
 
 /* Buffers are changed only when no other batch is under way. */
@@ -188,6 +201,9 @@ static ley_status settle(energy_part *part, void *own, energy_batch *b, bool *ag
     *again = beyond[0] != 0 || beyond[1] != 0;
     if (!*again)
         return LEY_OK;
+    if (!can_be_beyond(l, l->had[b - part->batch], beyond))
+        return ley_fail(error, LEY_ERROR_WRONG_RESULT, "a list of pairs asks for room for %d tiles and %d particles",
+                        (int)beyond[0], (int)beyond[1]);
     for (int i = 0; i < ENERGY_BATCHES && status == LEY_OK; i++)
         status = sequence_finish(&part->batch[i].sequence, error);
     return status == LEY_OK ? pair_lists_grow(&l->lists, &part->arena, beyond, error) : status;

@@ -199,16 +199,35 @@ static bool serves(const reciprocal *r, const double cell_A[9])
 
 /* ---- Frames ---------------------------------------------------------------------------------- */
 
+static void cell_of(const energy_batch *b, int frame, double cell_A[9])
+{
+    const float *cells = b->cell_out->bytes;
+    for (int i = 0; i < 9; i++)
+        cell_A[i] = (double)cells[24 * frame + 4 * (i / 3) + i % 3];
+}
+
+/* A cell with the longest edge of all frames along each vector: a mesh for it serves each of them,
+ * also where one frame's is longest along one vector and another's along another. */
+static void longest_edges(const energy_batch *b, double cell_A[9])
+{
+    memset(cell_A, 0, 9 * sizeof *cell_A);
+    for (int f = 0; f < b->frames; f++) {
+        double own_A[9];
+        cell_of(b, f, own_A);
+        for (int axis = 0; axis < 3; axis++)
+            cell_A[4 * axis] = fmax(cell_A[4 * axis], cell_length(own_A + 3 * axis));
+    }
+}
+
 /* All frames' places on the mesh, which is made if there is none that serves. */
 static ley_status prepare(reciprocal *r, energy_part *part, energy_batch *b, ley_error *error)
 {
-    const float *cells = b->cell_out->bytes;
     ley_status status = LEY_OK;
     for (int f = 0; f < b->frames && status == LEY_OK; f++) {
         double cell_A[9];
-        for (int i = 0; i < 9; i++)
-            cell_A[i] = (double)cells[24 * f + 4 * (i / 3) + i % 3];
+        cell_of(b, f, cell_A);
         if (!serves(r, cell_A)) {
+            longest_edges(b, cell_A);
             for (int i = 0; i < ENERGY_BATCHES && r->has_mesh && status == LEY_OK; i++)
                 if (&part->batch[i] != b)
                     status = sequence_finish(&part->batch[i].sequence, error);

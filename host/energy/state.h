@@ -40,7 +40,7 @@ struct ley_energy {
     energy_problem problem;
     ley_engine *engine; /* NULL: none, the host computes all */
     bool owns_engine;
-    atomic_bool is_cancelled;
+    atomic_bool is_cancelled, is_running;
     int64_t before; /* frames of runs before */
     energy_run run;
     ley_energy_totals totals;

@@ -95,12 +95,12 @@ ley_status energy_store_host(ley_energy *e, int64_t frame, int64_t from, ley_err
 
 /* ---- Batches --------------------------------------------------------------------------------- */
 
-enum { ALL_RIGHT = -1, WRONG_MATRIX = -2 };
+enum { ALL_RIGHT = -1, WRONG_MATRIX = -2, WRONG_PLACES = -3 };
 
 typedef struct storing {
     ley_energy *e;
     const energy_batch *b;
-    int64_t *bad; /* [frames]: a particle whose energy is no finite number; ALL_RIGHT; or WRONG_MATRIX */
+    int64_t *bad; /* [frames]: a particle whose energy is no finite number; or one of those */
 } storing;
 
 static int column_of(ley_energy_term term)
@@ -222,19 +222,26 @@ static bool store_matrix(const storing *s, int frame, const ley_energy_results *
     return is_right;
 }
 
-static void store_places(const storing *s, int frame, const ley_energy_results *r)
+/* Whether all are numbers. */
+static bool store_places(const storing *s, int frame, const ley_energy_results *r)
 {
     const energy_problem *p = &s->e->problem;
+    float nothing = 0; /* as long as all are: any finite number times 0 */
     if (r->forces != NULL) {
         const float(*force)[4] = (const float(*)[4])s->b->force_back->bytes + (size_t)frame * p->padded;
-        for (size_t i = 0; i < p->count; i++)
+        for (size_t i = 0; i < p->count; i++) {
             memcpy(r->forces + 3 * (size_t)p->order[i], force[i], 3 * sizeof(float));
+            nothing += 0 * force[i][0] + 0 * force[i][1] + 0 * force[i][2];
+        }
     }
     if (r->born_radii != NULL) {
         const float *radius = (const float *)s->b->radius_back->bytes + (size_t)frame * p->padded;
-        for (size_t i = 0; i < p->count; i++)
+        for (size_t i = 0; i < p->count; i++) {
             r->born_radii[p->order[i]] = (double)radius[i];
+            nothing += 0 * radius[i];
+        }
     }
+    return nothing == 0;
 }
 
 static void store_frames(void *context, size_t first, size_t last)
@@ -257,8 +264,8 @@ static void store_frames(void *context, size_t first, size_t last)
         }
         if (is_right && r.matrix != NULL && !store_matrix(s, (int)f, &r))
             s->bad[f] = WRONG_MATRIX;
-        if (is_right)
-            store_places(s, (int)f, &r);
+        if (is_right && !store_places(s, (int)f, &r))
+            s->bad[f] = WRONG_PLACES;
     }
 }
 
@@ -287,6 +294,9 @@ ley_status energy_store_batch(ley_energy *e, energy_batch *b, ley_error *error)
     for (int f = 0; f < b->frames && status == LEY_OK; f++)
         if (s.bad[f] == WRONG_MATRIX)
             status = ley_fail(error, LEY_ERROR_WRONG_RESULT, "frame %lld: energies of groups are not their particles'",
+                              (long long)(e->before + b->first + f + 1));
+        else if (s.bad[f] == WRONG_PLACES)
+            status = ley_fail(error, LEY_ERROR_WRONG_RESULT, "frame %lld: a force or a Born radius is no number",
                               (long long)(e->before + b->first + f + 1));
         else if (s.bad[f] >= 0)
             status = store_bad(e, b->first + f, s.bad[f], error);

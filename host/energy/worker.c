@@ -118,7 +118,8 @@ static ley_status work(energy_device *d, ley_error *error)
     return status;
 }
 
-/* The run may end meanwhile, and its arrays with it. False: it has. */
+/* The run may end meanwhile, and its arrays with it. False: it has; where beginning failed, too, the
+ * next run tries again. */
 static bool prepare(energy_device *d, dev *device, bool is_periodic, ley_status *status, ley_error *error)
 {
     ley_energy *e = d->energy;
@@ -137,7 +138,9 @@ static bool prepare(energy_device *d, dev *device, bool is_periodic, ley_status 
     d->is_beginning = false;
     const bool goes_on = !d->was_let_go;
     pthread_mutex_unlock(&e->mutex);
-    return goes_on || *status != LEY_OK;
+    if (*status != LEY_OK)
+        energy_part_end(&d->part);
+    return goes_on;
 }
 
 /* The run ends, or the device leaves: by what has happened. */
@@ -145,7 +148,7 @@ static void fail(energy_device *d, const ley_error *why)
 {
     ley_energy *e = d->energy;
     if (why->status == LEY_CANCELLED || why->status == LEY_ERROR_INPUT || why->status == LEY_ERROR_MEMORY) {
-        for (int i = 0; i < ENERGY_BATCHES; i++) {
+        for (int i = 0; i < ENERGY_BATCHES && d->is_ready; i++) {
             sequence_finish(&d->part.batch[i].sequence, NULL);
             d->part.batch[i].frames = 0;
         }
@@ -153,7 +156,8 @@ static void fail(energy_device *d, const ley_error *why)
         return;
     }
     log_say(LEY_LOG_WARNING, "%s computes no more energies: %s", d->info->name, why->message);
-    energy_part_end(&d->part);
+    if (d->is_ready)
+        energy_part_end(&d->part);
     pthread_mutex_lock(&e->mutex);
     d->is_ready = false;
     ley_error_copy(&d->failure, why);

@@ -183,7 +183,7 @@ if [ -z "${MATRIX_PRIVATE:-}" ]; then
     install_here
     exec env MATRIX_PRIVATE=1 nice -n 10 unshare --mount --propagation private bash "$0" "$@"
 fi
-# Four kernels of potentials in place of fourteen, each of which an emulated compiler takes long for.
+# Four kernels of potentials in place of fourteen: an emulated compiler takes long for each of them.
 export MATRIX_ESP=${MATRIX_ESP:-tests/corpus/npz/plain.npz}
 . tests/matrix/rows.sh
 register_emulator
