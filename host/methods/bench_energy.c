@@ -1,6 +1,6 @@
-/* Energies and forces of particles: pairs within a cutoff and all of them, generalised Born, Ewald's
- * sum on a mesh, each step by itself, in sizes that molecular dynamics is measured with; and
- * MM/GBSA as a caller of ley_energy_run() has it. Every row is judged by the law. */
+/* Energies and forces of particles: pairs within a cutoff and all of them, generalised Born,
+ * Ewald's sum on a mesh, each step by itself, in sizes that molecular dynamics is measured with;
+ * and MM/GBSA as a caller of ley_energy_run() has it. Every row is judged by the law. */
 #include "bandwidth.h"
 #include "clock.h"
 #include "energy/born.h"
@@ -289,8 +289,8 @@ static work work_of_pair(const worker *w, const energy_way *way)
     }
 }
 
-/* Of a frame's mesh, of windows of p points along each axis: what a particle adds is a product, what
- * it has is the sums of cl/mesh_gather_group.h; both have windows from polynomials. */
+/* Of a frame's mesh, of windows of p points along each axis: what a particle adds is a product,
+ * what it has is the sums of cl/mesh_gather_group.h; both have windows from polynomials. */
 static double work_of_mesh(energy_row_kind kind, double particles, double p, double nodes)
 {
     const double spread = particles * (p * p * p + p * p + 3 * p * (p - 1)),
@@ -758,7 +758,8 @@ static ley_status born_loop(const ley_bench_options *o, const void *problem, ley
 #define OF_FRAMES \
     BENCH_LAUNCHES, \
     {.name = "multiply_adds", .sentence = "that it takes, and sums and products, for pairs within the cutoff alone"}, \
-    {.name = "frame_ms", .unit = "ms", .hangs_on_time = true, .may_be_unknown = true, .sentence = "of a frame, median"}, \
+    {.name = "frame_ms", .unit = "ms", .hangs_on_time = true, .may_be_unknown = true, \
+     .sentence = "of a frame, median"}, \
     {.name = "frames_per_s", .unit = "frames/s", .hangs_on_time = true, .may_be_unknown = true, \
      .sentence = "frames a second, by the median"}
 static const ley_bench_figure figures[] = {OF_FRAMES, {.name = NULL}};
