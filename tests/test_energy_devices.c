@@ -14,7 +14,7 @@
 
 enum { COUNT = 150, FRAMES = 60, GROUPS = 3 };
 
-/* What is computed: all pairs with groups; lists of pairs and a mesh; generalised Born and areas. */
+/* What is computed: all pairs with groups; lists of pairs and a mesh; generalised Born, areas. */
 enum { PAIRS, MESH, BORN, KINDS };
 static const char *const kinds[KINDS] = {"", "/mesh", "/born"};
 static const int frames_of[KINDS] = {FRAMES, 12, 12};
@@ -94,8 +94,8 @@ static ley_status run_all(ley_energy *e, int kind, const float *position_A, cons
                                 .terms = v->terms[f],
                                 .matrix = kind == PAIRS ? v->matrix[f][0][0] : NULL,
                                 .forces = v->forces[f][0]};
-        status = ley_energy_run(e, at_once, position_A + 3 * COUNT * f, cell_A != NULL ? cell_A + 9 * f : NULL, &r,
-                                error);
+        status =
+            ley_energy_run(e, at_once, position_A + 3 * COUNT * f, cell_A != NULL ? cell_A + 9 * f : NULL, &r, error);
     }
     return status;
 }

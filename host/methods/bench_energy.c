@@ -133,9 +133,9 @@ static const char *on_request(const dev_info *info, const char *name)
 {
     enum { LARGE = 500000 };
     if (info->quirks & DEV_QUIRK_INTERPRETER)
-        return "its kernels are interpreted, and these are many particles: --variant asks for it";
+        return "its kernels are interpreted, and these are many particles: it is measured when it is named";
     return find_way(name)->atoms > LARGE && info->device_class != DEV_GPU
-               ? "so many particles take long on a processor: --variant asks for it"
+               ? "so many particles take long on a processor: it is measured when it is named"
                : NULL;
 }
 
