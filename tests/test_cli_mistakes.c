@@ -161,6 +161,7 @@ static void test_wrong_command_lines(void **state)
          "; type: leyden surface --map a.dx -o out/a.png --level 1\n"},
         {"surface box.pqr a.dx -o out/a.png", 1, "; type: leyden surface box.pqr --map a.dx -o out/a.png\n"},
         {"surface box.pqr -o out/a.png --background none", 1, "; type: --transparent\n"},
+        {"mmgbsa a.prmtop b.nc", 1, "; type: python3 -m leyden energy TOPOLOGY TRAJECTORY --mmgbsa "},
         {"average adk.psf adk_dims.dcd", 1, "; type: python3 -m leyden average TOPOLOGY TRAJECTORY -o MEAN.dx\n"},
         {"genion box.pqr", 1, "; type: leyden ions MOLECULE -o NEW.pqr --ion NA --ion CL --neutralise\n"},
         {"boundary box.pqr -o out/b.dx", 1, "as in: --dims 65,65,65 --glen 64,64,64\n"},

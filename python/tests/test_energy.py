@@ -431,6 +431,7 @@ def test_sides_that_are_refused(engine, system, receptor, ligand, words):
 
 @pytest.mark.parametrize("options, kind, words", [
     ({"gb": "obc3"}, leyden.UsageError, "gb: 'obc3' is none of"), ({"igb": 5}, TypeError, "did you mean 'gb'"),
+    ({"gb": 5}, leyden.UsageError, "did you mean 'obc2'"), ({"gb": "OBC2"}, leyden.UsageError, "did you mean 'obc2'"),
     ({"by": "chain"}, leyden.UsageError, "by: 'chain'"), ({"by": "atom", "matrix": True}, leyden.UsageError, "pairs of residues"),
     ({"groups": "protein"}, leyden.UsageError, "a list of selections"), ({"lj": "switched"}, leyden.UsageError, "cutoff"),
     ({"groups": ["all"], "matrix": True}, leyden.UsageError, "exclude each other"), ({"salt": "much"}, leyden.UsageError, "salt"),
@@ -531,6 +532,23 @@ def test_the_command(system, tmp_path):
     assert "errors:" in done.stdout and "written: " in done.stdout and "24 frames" in done.stdout
     done = run(archive, trajectory, "-o", out, "--groups", *SIDES.values(), "--device", "cpu", "--stop", 2, "-q")
     assert done.returncode == 0 and done.stdout == "" and "total_1_2" in out.read_text()
+    done = run(archive, trajectory, "-o", out, "--groups", *SIDES.values(), "--device", "cpu", "--stop", 2)
+    names, *rows = [line.split(",") for line in out.read_text().splitlines() if not line.startswith("#")]
+    mean = np.mean([float(row[names.index("coulomb_1_2")]) for row in rows])
+    assert f"  {'coulomb_1_2':<14} {mean:>10.4f}\n" in done.stdout, done.stdout
+
+
+def test_files_in_the_wrong_places(system, tmp_path):
+    """A trajectory as the topology, a structure that would count as a frame, a word that is no sub-command, atoms for positions."""
+    start = write_frames(tmp_path / "start.gro", system[1][:1])
+    with pytest.raises(leyden.UsageError, match="the topology comes first"):
+        leyden.energy(system[3], system[2])
+    with pytest.raises(leyden.UsageError, match="start.gro is one structure, which would count as a frame"):
+        leyden.energy(system[2], start, system[3])
+    with leyden.Energy(leyden.Particles.load(system[2])) as energy, pytest.raises(leyden.UsageError, match=".positions of atoms"):
+        energy.run(mda.Universe(start).atoms)
+    done = subprocess.run([sys.executable, "-m", "leyden", "mmgbsa"], capture_output=True, text=True, check=False)
+    assert done.returncode == 1 and "type energy TOPOLOGY TRAJECTORY --mmgbsa RECEPTOR LIGAND" in done.stderr
 
 
 @pytest.mark.parametrize("words, code, said", [
@@ -540,7 +558,14 @@ def test_the_command(system, tmp_path):
     (["-o", "e.csv", "--mmgbsa", *SIDES.values()], 2, "--surface numerical"),
     (["-o", "e.csv", "--mmgbsa", "not resname LIG ALA", "resname LIG"], 1, '--leave-out "resname ALA"'),
     (["-o", "e.csv", "--gb", "obc3"], 1, "invalid choice"), (["-o", "e.csv", "--leave-out", "all"], 1, "no atom is left"),
-    (["-o", "e.csv", "--picture", "p.xyz"], 1, ".png, .svg or .pdf")])
+    (["-o", "e.csv", "--picture", "p.xyz"], 1, ".png, .svg or .pdf"),
+    (["-o", "e.csv", "--gb", "5"], 1, "type obc2, which is igb=5"), (["-o", "e.csv", "--gb", "OBC2"], 1, "did you mean 'obc2'?"),
+    (["-o", "e.csv", "--saltcon", "0.15"], 1, "saltcon is --salt, 0.5329 of saltcon"),
+    (["-o", "e.csv", "igb=5"], 1, "igb is --gb"), (["-o", "e.csv", "--by", "residues"], 1, "did you mean 'residue'?"),
+    (["-o", "e.csv", "--mmgbsa", ":1-3,5", "all"], 1, "did you mean 'resid 1-3 5'?"),
+    (["-o", "e.csv", "--groups", "all", "LIG"], 1, "did you mean 'resname LIG'?"),
+    (["-o", "e.csv", "--groups", "chain A"], 1, "did you mean 'segid A'?"),
+    (["-o", "e.csv", "--coulomb", "pme", "--cell", "60,60,60"], 1, "--cutoff is 0")])
 def test_mistakes(system, tmp_path, words, code, said):
     done = run(*system[2:], *words, "--device", "cpu", cwd=tmp_path)
     assert done.returncode == code and said in done.stderr and not (tmp_path / "e.csv").exists(), done.stderr

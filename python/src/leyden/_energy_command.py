@@ -185,7 +185,7 @@ def _say(made: Union[Energies, Binding], written: List[str]) -> None:
     if isinstance(made, Energies) and made.groups:
         for name, values in made.columns().items():
             if re.fullmatch(r"\w+_\d+_\d+", name) and np.any(values):
-                print(f"  {name:<10} {np.mean(values):>14.4f}")
+                print(f"  {name:<14} {np.mean(values):>10.4f}")
     print(f"errors: {correlation_line(made.delta if isinstance(made, Binding) else made)}")
     if r["checked_frames"]:
         print(f"verified: {r['checked_frames']:,} frame{'s' * (r['checked_frames'] != 1)}, energies of particles off by at most "
