@@ -211,6 +211,7 @@ $(BUILD)/tests/test_surface: link_flags = -Wl,--wrap=realloc
 $(BUILD)/tests/test_by_plane: link_flags = -Wl,--wrap=coordinates_are_many
 $(BUILD)/tests/test_bench_frontier: link_flags = -Wl,--wrap=msm_choose_on
 $(BUILD)/tests/test_bench_frames: link_flags = -Wl,--wrap=ley_average_map -Wl,--wrap=ley_series_run -Wl,--wrap=ley_ions_place
+$(BUILD)/tests/test_bench_energy: link_flags = -Wl,--wrap=energy_part_finish -Wl,--wrap=ley_energy_run
 
 $(BUILD)/tests/test_cli_batch $(BUILD)/tests/test_cli_files: own_libs = $(tool_libs)
 
@@ -275,7 +276,7 @@ $(fake_icd): $(BUILD)/tests/fake_icd/fake_icd.so
 $(BUILD)/tests/test_check $(BUILD)/tests/test_check_faults: | $(fake_icd)
 
 # Faults before the real OpenCL, for the tests below.
-$(BUILD)/tests/test_cli_orbital $(BUILD)/tests/test_faults $(BUILD)/tests/test_average_devices $(BUILD)/tests/test_msm_devices $(BUILD)/tests/test_cli_batch $(BUILD)/tests/test_cli_ions $(BUILD)/tests/test_cli_late $(BUILD)/tests/test_cli_msm $(BUILD)/tests/test_cli_outputs $(BUILD)/tests/test_cli_points $(BUILD)/tests/test_fft: | $(BUILD)/tests/faulty_opencl/faulty_opencl.so
+$(BUILD)/tests/test_cli_orbital $(BUILD)/tests/test_faults $(BUILD)/tests/test_average_devices $(BUILD)/tests/test_energy_devices $(BUILD)/tests/test_msm_devices $(BUILD)/tests/test_cli_batch $(BUILD)/tests/test_cli_ions $(BUILD)/tests/test_cli_late $(BUILD)/tests/test_cli_msm $(BUILD)/tests/test_cli_outputs $(BUILD)/tests/test_cli_points $(BUILD)/tests/test_fft: | $(BUILD)/tests/faulty_opencl/faulty_opencl.so
 
 # The same of files.
 $(BUILD)/tests/test_cli_files: | $(BUILD)/tests/faulty_files/faulty_files.so
@@ -337,9 +338,8 @@ oclgrind: all $(addprefix $(BUILD)/tests/,test_lattice test_transfer test_epilog
 	@BUILD=$(BUILD) bash tests/oclgrind.sh
 
 offline_tools := $(addprefix $(BUILD)/tests/,offline_nvrtc offline_specs)
-small_programs := $(offline_tools) $(addprefix $(BUILD)/tests/,bench_born bench_energy bench_launches bench_lists bench_plan make_error_table)
+small_programs := $(offline_tools) $(addprefix $(BUILD)/tests/,bench_launches bench_plan make_error_table)
 
-$(BUILD)/tests/bench_energy: $(BUILD)/tests/some_energies.o
 $(small_programs): %: %.o $(BUILD)/libleyden.a
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(common) $(CFLAGS) -o $@ $^ $(lib_libs)
@@ -398,20 +398,6 @@ results: all
 ## Measures what a small launch costs, on all devices or on those that DEVICE selects.
 bench-launches: $(BUILD)/tests/bench_launches
 	$< $(or $(DEVICE),all)
-
-## Measures the passes of generalised Born on DEVICE, of PARTICLES particles.
-bench-born: $(BUILD)/tests/bench_born
-	$< $(or $(DEVICE),0) $(or $(PARTICLES),4656)
-
-## Measures energies and forces of all pairs of particles, on DEVICE.
-bench-energy: $(BUILD)/tests/bench_energy
-	$< $(or $(DEVICE),gpu)
-	$< $(or $(DEVICE),gpu) 13386 20
-
-## Measures energies and forces of water by lists of pairs, and Ewald's sum, by steps, on DEVICE.
-bench-lists: $(BUILD)/tests/bench_lists
-	$< $(or $(DEVICE),gpu)
-	$< $(or $(DEVICE),gpu) 31 12
 
 ## Measures how many maps a second a plan makes, of 92,000 and of 1,000 atoms, on DEVICE.
 bench-plan: $(BUILD)/tests/bench_plan
@@ -511,4 +497,4 @@ clean:
 .DELETE_ON_ERROR:
 FORCE:
 
-.PHONY: FORCE all help pages deps demo-deps fuzz-deps demo lint test check check-all sanitize sanitized asan ubsan tsan oclgrind golden offline fuzz examples bench results bench-energy bench-launches bench-lists error-table python sdist power arm s390x bare matrix install uninstall deb clean
+.PHONY: FORCE all help pages deps demo-deps fuzz-deps demo lint test check check-all sanitize sanitized asan ubsan tsan oclgrind golden offline fuzz examples bench results bench-launches error-table python sdist power arm s390x bare matrix install uninstall deb clean

@@ -57,6 +57,34 @@ LEY_FN float2 erf_r(float r2, atom factors)
     return made;
 }
 
+/* The shortest way to p from images of another. Where all fractions of a way are within 1/2, it is
+ * the shortest if it is within half of each of the cell's widths, else one of those around it is. */
+LEY_FN void way_from(LEY_GLOBAL const float4 *gm_cell, float4 p, float4 other, float *dx, float *dy, float *dz)
+{
+    const float4 a = gm_cell[0], b = gm_cell[1], c = gm_cell[2], u = gm_cell[3], v = gm_cell[4], w = gm_cell[5];
+    const float x = p.x - other.x, y = p.y - other.y, z = p.z - other.z, n_u = LEY_WHOLE(ley_along(u, x, y, z)),
+                n_v = LEY_WHOLE(ley_along(v, x, y, z)), n_w = LEY_WHOLE(ley_along(w, x, y, z)),
+                near_x = x - (n_u * a.x + n_v * b.x + n_w * c.x), near_y = y - (n_u * a.y + n_v * b.y + n_w * c.y),
+                near_z = z - (n_u * a.z + n_v * b.z + n_w * c.z),
+                widest = LEY_MAX(LEY_MAX(ley_along(u, u.x, u.y, u.z), ley_along(v, v.x, v.y, v.z)),
+                                 ley_along(w, w.x, w.y, w.z));
+    float least = near_x * near_x + near_y * near_y + near_z * near_z;
+    *dx = near_x;
+    *dy = near_y;
+    *dz = near_z;
+    for (int image = 0; image < 27 && 4 * least * widest > 1; image++) {
+        const float i = (float)(image % 3 - 1), j = (float)(image / 3 % 3 - 1), k = (float)(image / 9 - 1),
+                    to_x = near_x + (i * a.x + j * b.x + k * c.x), to_y = near_y + (i * a.y + j * b.y + k * c.y),
+                    to_z = near_z + (i * a.z + j * b.z + k * c.z), square = to_x * to_x + to_y * to_y + to_z * to_z;
+        if (square < least) {
+            least = square;
+            *dx = to_x;
+            *dy = to_y;
+            *dz = to_z;
+        }
+    }
+}
+
 LEY_KERNEL mesh_gather(LEY_PARAMETERS(LEY_MESH_GATHER_ARGUMENTS))
 {
     const int i = (int)LEY_GLOBAL_ID(0);
@@ -74,14 +102,8 @@ LEY_KERNEL mesh_gather(LEY_PARAMETERS(LEY_MESH_GATHER_ARGUMENTS))
           y = at.x * a.y + at.y * b.y + at.z * c.y, z = at.x * a.z + at.y * b.z + at.z * c.z;
     for (int e = gm_first[i]; e < gm_first[i + 1]; e++) {
         const float4 other = gm_at[gm_excluded[e]];
-        float dx = p.x - other.x, dy = p.y - other.y, dz = p.z - other.z;
-        {
-            const float n_u = LEY_WHOLE(ley_along(u, dx, dy, dz)), n_v = LEY_WHOLE(ley_along(v, dx, dy, dz)),
-                        n_w = LEY_WHOLE(ley_along(w, dx, dy, dz));
-            dx -= n_u * gm_cell[0].x + n_v * gm_cell[1].x + n_w * gm_cell[2].x;
-            dy -= n_u * gm_cell[0].y + n_v * gm_cell[1].y + n_w * gm_cell[2].y;
-            dz -= n_u * gm_cell[0].z + n_v * gm_cell[1].z + n_w * gm_cell[2].z;
-        }
+        float dx, dy, dz;
+        way_from(gm_cell, p, other, &dx, &dy, &dz);
         const float2 taken = erf_r(dx * dx + dy * dy + dz * dz, factors);
         phi -= other.w * taken.x;
         x += other.w * taken.y * dx;

@@ -31,7 +31,7 @@ LEY_KERNEL pairs_14(LEY_PARAMETERS(LEY_PAIRS_14_ARGUMENTS))
         const float4 other = gm_position[frame * padded + gm_partner[k]], numbers = gm_numbers[k];
         float x = at.x - other.x, y = at.y - other.y, z = at.z - other.z;
 #if LEY_PERIODIC
-        ley_bring_near(cell, &x, &y, &z);
+        ley_bring_nearest(cell, &x, &y, &z);
 #endif
         const float inverse = LEY_RSQRT(x * x + y * y + z * z), inverse2 = inverse * inverse,
                     inverse6 = inverse2 * inverse2 * inverse2, electric = numbers.z * inverse;

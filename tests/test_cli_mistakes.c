@@ -307,8 +307,8 @@ static void test_help_begins_with_examples(void **state)
 /* The list of what bench measures has the same form throughout. */
 static void test_help_has_one_form(void **state)
 {
-    static const char *const kernels[] = {"all",      "dcs", "mdh",     "cutoff", "msm",  "lattice", "fft",
-                                          "frontier", "io",  "average", "series", "ions", "orbital"};
+    static const char *const kernels[] = {"all", "dcs",     "mdh",    "cutoff", "msm",     "lattice", "fft", "frontier",
+                                          "io",  "average", "series", "ions",   "orbital", "pairs",   "gb",  "pme"};
     char *help = strdup(cli("bench --help")->out);
     for (size_t i = 0; i < sizeof kernels / sizeof *kernels; i++) {
         char text[32];

@@ -10,6 +10,7 @@
 #include "energy/surface.h"
 #include "engine/engine.h"
 #include "law/energy.h"
+#include "verify/self_test.h"
 
 static ley_engine *engine;
 
@@ -344,6 +345,111 @@ static void overlaps_are_finite_or_named(void **state)
     ley_error_clear(&error);
 }
 
+/* Pairs 1-4 and excluded ones anywhere in a skewed cell, where what rounding brings near is not the
+ * nearest image. */
+static void check_far_pairs(ley_coulomb_kind coulomb)
+{
+    static const double cell_A[9] = {44, 0, 0, 20, 42, 0, -18, 13, 42};
+    enum { PARTICLES = 400 };
+    static int32_t type[PARTICLES], pair[PARTICLES / 2][2];
+    static double charge[PARTICLES], product[PARTICLES / 4], zero[PARTICLES / 4], right[LEY_ENERGY_TERMS];
+    static float position_A[PARTICLES][3], force[PARTICLES][3];
+    static double right_force[PARTICLES][3];
+    uint32_t state = 5;
+    ley_error error = {0};
+    ley_energy *e = NULL;
+    ley_particles *particles = NULL;
+    double terms[LEY_ENERGY_TERMS], square = 0, worst = 0;
+    for (int i = 0; i < PARTICLES; i++) {
+        charge[i] = i % 2 == 0 ? 0.5 : -0.5;
+        pair[i / 2][i % 2] = i;
+        product[i / 4] = -0.3;
+        for (int d = 0; d < 3; d++) {
+            position_A[i][d] = 0;
+            for (int k = 0; k < 3; k++)
+                position_A[i][d] += (float)(self_test_fraction(&state) * cell_A[3 * k + d]);
+        }
+    }
+    const ley_particles_arrays a = {.size = sizeof a,
+                                    .particles = PARTICLES,
+                                    .types = 1,
+                                    .exclusions = PARTICLES / 4,
+                                    .pairs_14 = PARTICLES / 4,
+                                    .charges = charge,
+                                    .type = type,
+                                    .lennard_jones_a = zero,
+                                    .lennard_jones_b = zero,
+                                    .exclusion = (const int32_t(*)[2])pair,
+                                    .pair_14 = (const int32_t(*)[2])(pair + PARTICLES / 4),
+                                    .pair_14_charges = product,
+                                    .pair_14_a = zero,
+                                    .pair_14_b = zero};
+    ley_energy_options o = options_of(LEY_LENNARD_JONES_NONE, coulomb, 9);
+    o.forces = true;
+    o.by_particle = false;
+    assert_ok(ley_particles_create(&a, &particles, &error));
+    const energy_frame frame = {&a, &o, position_A[0], cell_A};
+    ley_energy_results r = {.size = sizeof r, .terms = right};
+    assert_ok(energy_law_frame(&frame, &r, right_force, &error));
+    r.terms = terms;
+    r.forces = force[0];
+    assert_ok(ley_energy_create(engine, particles, &o, &e, &error));
+    assert_ok(ley_energy_run(e, 1, position_A[0], cell_A, &r, &error));
+    ley_energy_totals totals;
+    ley_energy_get_totals(e, &totals);
+    assert_int_equal(totals.failed, 0);
+    for (int i = 0; i < 3 * PARTICLES; i++) {
+        const double now = right_force[i / 3][i % 3];
+        square += now * now / PARTICLES;
+        worst = fmax(worst, fabs((double)force[i / 3][i % 3] - now));
+    }
+    print_message("far pairs, Coulomb %d: forces off by %.1e\n", (int)coulomb, worst / sqrt(square));
+    assert_true(worst < (coulomb == LEY_COULOMB_EWALD ? 5e-4 : 2e-5) * sqrt(square));
+    assert_true(fabs(terms[LEY_ENERGY_COULOMB_14] - right[LEY_ENERGY_COULOMB_14]) < 1e-3);
+    ley_energy_destroy(e);
+    ley_particles_destroy(particles);
+}
+
+static void far_pairs_are_those_of_nearest_images(void **state)
+{
+    (void)state;
+    check_far_pairs(LEY_COULOMB_REACTION_FIELD);
+    check_far_pairs(LEY_COULOMB_EWALD);
+}
+
+/* Positions of frames without a cell are not rounded, however wide these are: some of the particles
+ * are far from the others, and any from 0. */
+static void wide_frames_lose_no_digits(void **state)
+{
+    (void)state;
+    static const float apart_A[][2] = {{0, 1e4F}, {0, 9e5F}, {1e4F, 2e4F}, {-7e3F, -2e3F}};
+    ley_error error = {0};
+    ley_particles *particles = some_particles(COUNT, TYPES, 3);
+    float *position_A = some_positions(COUNT, FRAMES, 2.6, 5);
+    values *found = calloc(1, sizeof *found), *right = calloc(1, sizeof *right);
+    for (size_t k = 0; k < sizeof apart_A / sizeof *apart_A; k++) {
+        const ley_energy_options o = options_of(LEY_LENNARD_JONES_PLAIN, LEY_COULOMB_PLAIN, 0);
+        ley_energy *e = NULL;
+        float *moved_A = calloc(3 * COUNT * FRAMES, sizeof *moved_A);
+        for (int i = 0; i < 3 * COUNT * FRAMES; i++)
+            moved_A[i] = position_A[i] + apart_A[k][i / 3 % COUNT >= 2 * COUNT / 3];
+        make_right(particles, &o, moved_A, NULL, right);
+        ley_energy_results r = results_of(found, &o, 0);
+        assert_ok(ley_energy_create(engine, particles, &o, &e, &error));
+        assert_ok(ley_energy_run(e, FRAMES, moved_A, NULL, &r, &error));
+        compare("wide", found, right, &o);
+        ley_energy_totals totals;
+        ley_energy_get_totals(e, &totals);
+        assert_int_equal(totals.failed, 0);
+        ley_energy_destroy(e);
+        free(moved_A);
+    }
+    ley_particles_destroy(particles);
+    free(position_A);
+    free(found);
+    free(right);
+}
+
 /* One particle, a few of them, and as many as blocks of kernels have, one less and one more. */
 static void all_counts_are_right(void **state)
 {
@@ -460,7 +566,7 @@ static void self_tests_find_faults(void **state)
         {&pair_energies_kind, "pair_energies-field", "r2 < numbers.s0 ? t.coulomb", "r2 > 0 ? t.coulomb"},
         {&pair_energies_kind, "pair_energies-images", "ley_bring_nearest(cell, x, y, z)",
          "ley_bring_near(cell, x, y, z)"},
-        {&pairs_14_kind, "pairs_14-periodic", "ley_bring_near(cell, &x, &y, &z);", ""},
+        {&pairs_14_kind, "pairs_14-periodic", "ley_bring_nearest(cell, &x, &y, &z);", ""},
         {&pair_energies_kind, "pair_energies-plain-group", "base < n; base += BLOCK",
          "base < n - BLOCK; base += BLOCK"},
         {&pair_energies_kind, "pair_energies-plain-group", "(size_t)next * BLOCK", "(size_t)0 * BLOCK"},
@@ -499,6 +605,7 @@ int main(void)
     return RUN_GROUP(SUPPORT_GROUP(.name = "energies", .opened = &engine), energies_are_those_of_the_law,
                      all_terms_are_those_of_the_law, tails_and_surfaces_are_those_of_the_law,
                      areas_are_those_of_the_law, cutoffs_are_those_of_the_law, frames_have_the_same_bytes,
-                     frames_are_named, overlaps_are_finite_or_named, all_counts_are_right, marks_are_the_exclusions,
+                     frames_are_named, overlaps_are_finite_or_named, far_pairs_are_those_of_nearest_images,
+                     wide_frames_lose_no_digits, all_counts_are_right, marks_are_the_exclusions,
                      self_tests_find_faults);
 }

@@ -10,7 +10,8 @@
 /* Columns of the table that not every method has figures for: of the seconds of a kernel, of the
  * cutoff, of sums of pairs that take roots, of transforms, of sums of pairs that take none, of
  * steps of a whole job in place of variants, of whole jobs for tolerances in place of variants, of
- * files in place of variants, of frames of a trajectory, of steps that are timed by the clock. */
+ * files in place of variants, of frames of a trajectory, of steps that are timed by the clock, of
+ * energies of particles. */
 enum {
     BENCH_SECONDS = 1 << 0,
     BENCH_HITS = 1 << 1,
@@ -23,7 +24,8 @@ enum {
     BENCH_JOULES = 1 << 8, /* of devices with a counter */
     BENCH_FILES = 1 << 9,
     BENCH_FRAMES = 1 << 10,
-    BENCH_PHASES = 1 << 11
+    BENCH_PHASES = 1 << 11,
+    BENCH_ENERGIES = 1 << 12
 };
 
 /* An option of all kernels that means nothing to one of them, and why. */

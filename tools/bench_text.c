@@ -84,29 +84,30 @@ static const struct {
     const char *heading;
     unsigned of;   /* methods with this bit in `columns`; 0: all, */
     unsigned not ; /* but for those with this one */
-} columns[] = {[VARIANT] = {"variant", 0},
-               [RECIPE] = {"root recipe", BENCH_PAIRS},
-               [SECONDS] = {"kernel s", 0, BENCH_FRAMES},
-               [WHOLE] = {"whole s", BENCH_TOLERANCES, 0},
-               [RATE] = {"billion/s", 0, BENCH_STEPS | BENCH_TOLERANCES | BENCH_PHASES},
-               [PROCESSORS] = {"processors, ms a frame", BENCH_FRAMES, 0},
-               [LAUNCHES] = {"launches", BENCH_STEPS | BENCH_TOLERANCES, 0},
-               [TIMED] = {"timed", 0},
-               [SPREAD] = {"spread %", 0},
-               [RATIO] = {"to", 0, BENCH_STEPS | BENCH_TOLERANCES | BENCH_FILES | BENCH_FRAMES | BENCH_PHASES},
-               [HITS] = {"hits %", BENCH_HITS},
-               [ROOTS] = {"% of root limit", BENCH_PAIRS},
-               [MULTIPLY_ADDS] = {"% of FMA limit", BENCH_PAIRS | BENCH_FMA | BENCH_STEPS | BENCH_TOLERANCES, 0},
-               [LOCAL] = {"% of local memory", BENCH_LOCAL},
-               [PLAIN] = {"% of plain", BENCH_FILES},
-               [THERE] = {"there s", BENCH_TRANSFORMS},
-               [BACK] = {"back s", BENCH_TRANSFORMS},
-               [JOULES] = {"joules", BENCH_JOULES, 0},
-               [MEMORY] = {"% of memory", BENCH_TRANSFORMS | BENCH_STEPS | BENCH_TOLERANCES, 0},
-               [ERROR] = {"relative RMS", 0},
-               [COLD] = {"prepared s", BENCH_TRANSFORMS},
-               [WARM] = {"again s", BENCH_TRANSFORMS},
-               [PLAN] = {"what was taken", BENCH_TOLERANCES | BENCH_FILES | BENCH_FRAMES | BENCH_PHASES, 0}};
+} columns[] = {
+    [VARIANT] = {"variant", 0},
+    [RECIPE] = {"root recipe", BENCH_PAIRS},
+    [SECONDS] = {"kernel s", 0, BENCH_FRAMES},
+    [WHOLE] = {"whole s", BENCH_TOLERANCES, 0},
+    [RATE] = {"billion/s", 0, BENCH_STEPS | BENCH_TOLERANCES | BENCH_PHASES},
+    [PROCESSORS] = {"processors, ms a frame", BENCH_FRAMES, 0},
+    [LAUNCHES] = {"launches", BENCH_STEPS | BENCH_TOLERANCES | BENCH_ENERGIES, 0},
+    [TIMED] = {"timed", 0},
+    [SPREAD] = {"spread %", 0},
+    [RATIO] = {"to", 0, BENCH_STEPS | BENCH_TOLERANCES | BENCH_FILES | BENCH_FRAMES | BENCH_PHASES | BENCH_ENERGIES},
+    [HITS] = {"hits %", BENCH_HITS},
+    [ROOTS] = {"% of root limit", BENCH_PAIRS},
+    [MULTIPLY_ADDS] = {"% of FMA limit", BENCH_PAIRS | BENCH_FMA | BENCH_STEPS | BENCH_TOLERANCES, 0},
+    [LOCAL] = {"% of local memory", BENCH_LOCAL},
+    [PLAIN] = {"% of plain", BENCH_FILES},
+    [THERE] = {"there s", BENCH_TRANSFORMS},
+    [BACK] = {"back s", BENCH_TRANSFORMS},
+    [JOULES] = {"joules", BENCH_JOULES, 0},
+    [MEMORY] = {"% of memory", BENCH_TRANSFORMS | BENCH_STEPS | BENCH_TOLERANCES, 0},
+    [ERROR] = {"relative RMS", 0},
+    [COLD] = {"prepared s", BENCH_TRANSFORMS},
+    [WARM] = {"again s", BENCH_TRANSFORMS},
+    [PLAN] = {"what was taken", BENCH_TOLERANCES | BENCH_FILES | BENCH_FRAMES | BENCH_PHASES | BENCH_ENERGIES, 0}};
 _Static_assert(sizeof columns / sizeof *columns == COLUMN_COUNT, "a heading for each column");
 
 /* A table of a device's variants, and where its columns are. */
@@ -384,7 +385,7 @@ static void print_load(const ley_bench_load *load)
 
 static void print_problem(const bench_row *method, const ley_bench_device *device)
 {
-    if ((method->columns & BENCH_PHASES) != 0 && device->n[0] == 0) /* each row has its own */
+    if ((method->columns & (BENCH_PHASES | BENCH_ENERGIES)) != 0 && device->n[0] == 0) /* each row has its own */
         return;
     if (device->n[0] == 0)
         printf("problem: a list of %s, ", counted_text(device->points, "point").s);

@@ -48,6 +48,8 @@ static const struct {
                 {"average", "python3 -m leyden average TOPOLOGY TRAJECTORY -o MEAN.dx"},
                 {"pmepot", "python3 -m leyden average TOPOLOGY TRAJECTORY -o MEAN.dx"},
                 {"series", "python3 -m leyden series TOPOLOGY TRAJECTORY --atoms 'name CA' -o VALUES.npz"},
+                {"energy", "python3 -m leyden energy TOPOLOGY TRAJECTORY -o ENERGIES.csv"},
+                {"mmgbsa", "python3 -m leyden energy TOPOLOGY TRAJECTORY --mmgbsa RECEPTOR LIGAND -o BINDING.csv"},
                 {"cionize", "leyden ions MOLECULE -o NEW.pqr --ion NA --ion CL --neutralise"},
                 {"genion", "leyden ions MOLECULE -o NEW.pqr --ion NA --ion CL --neutralise"},
                 {"info", "leyden devices"},

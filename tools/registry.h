@@ -36,10 +36,22 @@
     METHOD(rho) \
     METHOD(phi)
 
-/* X: X_bench, of tools/bench_X.c: what `leyden bench` measures beside methods. */
+/* X: X_bench, of tools/bench_X.c, or, of pairs, gb and pme, of bench_energy.c: what `leyden bench`
+ * measures beside methods. */
 #define BENCHES(BENCH) \
     BENCH(lattice) \
-    BENCH(fft) BENCH(frontier) BENCH(io) BENCH(average) BENCH(series) BENCH(ions) BENCH(orbital) BENCH(gain) BENCH(all)
+    BENCH(fft) \
+    BENCH(frontier) \
+    BENCH(io) \
+    BENCH(average) \
+    BENCH(series) \
+    BENCH(ions) \
+    BENCH(orbital) \
+    BENCH(pairs) \
+    BENCH(gb) \
+    BENCH(pme) \
+    BENCH(gain) \
+    BENCH(all)
 
 #define DECLARE_BENCH(name) extern const bench_row name##_bench;
 #define DECLARE_COMMAND(name) extern const subcommand name##_command;

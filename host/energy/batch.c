@@ -128,6 +128,16 @@ static void make_dual(const double *cell_A, double dual[3][3])
     }
 }
 
+/* What is taken from coordinates from `low` to `high`, so that they become small and none of them
+ * is rounded: in floats x - y is exact where it is no more than x in size, and y a multiple of the
+ * last digit of the largest x. */
+static double exact_shift(double low, double high)
+{
+    const double least = fmax(fmax(low, -high), 0), most = fmax(fabs(low), fabs(high)),
+                 shift = fmin(most - (high - low) / 2, 2 * least), digit = ldexp(1, ilogb(fmax(most, 1e-30)) - 23);
+    return copysign(floor(shift / digit) * digit, low + high);
+}
+
 static void find_middle(const energy_problem *p, const float *position_A, double middle[3])
 {
     for (int d = 0; d < 3; d++) {
@@ -136,7 +146,7 @@ static void find_middle(const energy_problem *p, const float *position_A, double
             low = fminf(low, position_A[3 * i + (size_t)d]);
             high = fmaxf(high, position_A[3 * i + (size_t)d]);
         }
-        middle[d] = ((double)low + (double)high) / 2;
+        middle[d] = exact_shift((double)low, (double)high);
     }
 }
 
@@ -153,7 +163,7 @@ static void wrap(const double *cell_A, double dual[3][3], double x[3])
 /* Those that are no particles are far away, each at a place of its own. */
 static void place_pieces(void *context, size_t first, size_t last)
 {
-    static const float away_A = 1e6F;
+    static const float away_A = 4e6F; /* where no particle may be */
     const placing *c = context;
     const energy_problem *p = c->problem;
     for (size_t piece = first; piece < last; piece++) {

@@ -412,6 +412,7 @@ typedef struct trial {
     int32_t first[TRIAL_PADDED + 1], excluded[2 * TRIAL_PADDED];
     frame_place place;
     double reciprocal[3][3], volume;
+    cell cell;
 } trial;
 
 /* Neighbours are excluded partners, some of them at the same place. */
@@ -419,9 +420,12 @@ static void set_trial(trial *t, const window *of)
 {
     uint32_t state = 31;
     static const double origin[3];
+    double vector_A[3][3];
     memset(t, 0, sizeof *t);
     place_make(trial_cell_A, (const int64_t[3]){trial_mesh[0], trial_mesh[1], trial_mesh[2]}, origin, &t->place);
     t->volume = place_reciprocal(trial_cell_A, t->reciprocal);
+    memcpy(vector_A, trial_cell_A, sizeof vector_A);
+    cell_make((const bool[3]){true, true, true}, (const double(*)[3])vector_A, &t->cell, NULL);
     for (int f = 0; f < TRIAL_FRAMES; f++) {
         place_floats(&t->place, t->places[f]);
         for (int i = 0; i < 9; i++) {
@@ -495,12 +499,7 @@ static void right_of(const trial *t, const window *of, int frame, int i, double 
         double way[3], square = 0;
         for (int d = 0; d < 3; d++)
             way[d] = (double)x[d] - (double)y[d];
-        for (int k = 0; k < 3; k++) {
-            const double whole =
-                rint(t->reciprocal[k][0] * way[0] + t->reciprocal[k][1] * way[1] + t->reciprocal[k][2] * way[2]);
-            for (int d = 0; d < 3; d++)
-                way[d] -= whole * trial_cell_A[3 * k + d];
-        }
+        cell_bring_near(&t->cell, way);
         for (int d = 0; d < 3; d++)
             square += way[d] * way[d];
         const double r = sqrt(square), value = r > 0 ? erf(trial_alpha * r) / r : self,

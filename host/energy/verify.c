@@ -68,23 +68,14 @@ static void choose(checking *c)
     }
 }
 
-/* Kernels have positions as floats, as seen from the frame's middle: so far off may each be. */
+/* In a cell kernels have positions of images within it, rounded to floats: so far off may each be;
+ * else those that were given. */
 static double rounding_A(const checking *c)
 {
-    double most_A = 0;
-    const float *x = c->of.position_A;
-    for (int d = 0; d < 3; d++) {
-        float low = x[d], high = x[d];
-        for (int64_t i = 1; i < c->of.particles->particles; i++) {
-            low = fminf(low, x[3 * i + d]);
-            high = fmaxf(high, x[3 * i + d]);
-        }
-        double extent_A = ((double)high - (double)low) / 2;
-        for (int k = 0; k < 3 && c->of.cell_A != NULL; k++)
-            extent_A = fmin(extent_A, 3 * cell_length(c->of.cell_A + 3 * k));
-        most_A = fmax(most_A, extent_A);
-    }
-    return 0x1p-22 * most_A;
+    double longest_A = 0;
+    for (int k = 0; k < 3 && c->of.cell_A != NULL; k++)
+        longest_A = fmax(longest_A, cell_length(c->of.cell_A + 3 * k));
+    return 0x1p-22 * longest_A;
 }
 
 static double nearest_A(const energy_law *law, int64_t i)

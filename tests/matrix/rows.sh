@@ -49,7 +49,8 @@ matrix_step() {
 # environment of COMMAND leaves: what it finds, a map by each method, or those of MATRIX_METHODS,
 # with its verification, an orbital, a density and a potential of a wavefunction, or what
 # MATRIX_WAVEFUNCTIONS has of these, and `leyden check --quick` where the command has it, unless
-# MATRIX_NO_CHECK is set. The potential is that of the wavefunction MATRIX_ESP, if it is set.
+# MATRIX_NO_CHECK is set. The device is named, as the host would take small jobs. The potential is
+# that of the wavefunction MATRIX_ESP, if it is set.
 matrix_driver() {
     local row=$1 driver=$2 atoms=$3 spacing=$4 scratch failed=0 method options
     shift 4
@@ -69,7 +70,7 @@ matrix_driver() {
         [ $method != orbital ] || options="--orbital homo"
         [ $method != esp ] || cp "${MATRIX_ESP:-tests/data/esp_pure.npz}" "$scratch/wavefunction.npz"
         # shellcheck disable=SC2086 # several words
-        matrix_step "$row" "$driver" "leyden $method" "$@" $method "$scratch/wavefunction.npz" $options -o "$scratch/$method.cube" --spacing "$spacing" --padding 2 --any-norm || failed=1
+        matrix_step "$row" "$driver" "leyden $method" "$@" $method "$scratch/wavefunction.npz" --device 0 $options -o "$scratch/$method.cube" --spacing "$spacing" --padding 2 --any-norm || failed=1
     done
     if [ -n "${MATRIX_NO_CHECK:-}" ]; then
         matrix_note "$row" "$driver" "leyden check --quick" skipped 0 "takes hours in this row"

@@ -6,6 +6,7 @@ import contextlib
 import gzip
 import io
 import os
+import re
 import shlex
 import sys
 import warnings
@@ -19,6 +20,7 @@ from ._atoms import charge_remark
 from ._average import write_whole
 from ._cell import Cell
 from ._frames import about, import_mdanalysis, selected
+from ._parameters import did_you_mean
 from ._pdbqt import Model, is_pdbqt
 from ._topologies import is_topology
 from ._wavefunction_files import is_wavefunction
@@ -256,7 +258,21 @@ class _Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         """Exit code 1, as of the command."""
         self.print_usage(sys.stderr)
-        self.exit(1, f"leyden: {message}\n")
+        self.exit(1, f"leyden: {message}{_instead(message)}\n")
+
+
+def _instead(message: str) -> str:
+    """What may be meant by the words of which argparse complains, or nothing."""
+    choice = re.search(r"invalid choice: '(.*)' \(choose from (.*)\)$", message)
+    if choice is not None:
+        word = choice[1].lower()
+        meant = _energy_command.MEANT_CHOICES.get(word)
+        return f": type {meant}" if meant else did_you_mean(word, re.findall(r"[\w-]+", choice[2]))
+    if not message.startswith("unrecognized arguments: "):
+        return ""
+    words = [word.lstrip("-").split("=")[0].strip(",") for word in message.split()[2:]]
+    meant = [f"{word} is {_energy_command.MEANT[word]}" for word in words if word in _energy_command.MEANT]
+    return f" (of MMPBSA.py; here {'; '.join(meant)})" if meant else ""
 
 
 def main(words: Optional[List[str]] = None) -> int:

@@ -46,6 +46,7 @@ def as_options(text: str) -> str:
         text = text.replace(given, typed)
     text = re.sub(r"\b(skip_bad|exact_cells|strip|matrix)=True", lambda found: "--" + found[1].replace("_", "-"), text)
     text = re.sub(r"\b(coulomb|by|surface)=('[\w-]+'|\"[^\"]*\")", lambda found: f"--{found[1]} {found[2].strip(chr(39))}", text)
+    text = re.sub(r"\b(cutoff|switch)_A\b|\b(salt)_M\b", lambda found: f"--{found[1] or found[2]}", text)
     return re.sub(r"\b(stop|readers|smooth)=(\d+)", r"--\1 \2", text)
 
 

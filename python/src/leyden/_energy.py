@@ -78,6 +78,7 @@ _NUMBERS = {"dielectric": "dielectric", "cutoff": "cutoff_A", "switch": "switch_
             "gb_cutoff": "born_cutoff_A", "tension": "tension", "offset": "offset", "probe": "probe_A"}
 _CHOICES = {"lj": ("lennard_jones", LENNARD_JONES), "coulomb": ("coulomb", COULOMB), "gb": ("born", ("none", *GB)),
             "surface": ("surface", ("none", *SURFACES))}
+_IGB = {1: "hct", 2: "obc1", 5: "obc2", 7: "gbn", 8: "gbn2"}
 _SWITCHES = {"tail_correction": "tail_correction", "gb_taper": "born_taper"}
 # What other programs call it.
 _MEANT = {"igb": "gb", "model": "gb", "saltcon": "salt", "surften": "tension", "surfoff": "offset", "extdiel": "solvent_dielectric",
@@ -94,7 +95,8 @@ def with_options(function: Any) -> Any:
 def _number_in(value: Any, choices: Sequence[str], name: str) -> int:
     word = "none" if value is None else value
     if word not in choices:
-        raise UsageError(f"{name}: {value!r} is none of {', '.join(choices)}{did_you_mean(value, choices)}")
+        meant = f" (did you mean {_IGB[value]!r}?)" if name == "gb" and value in _IGB else did_you_mean(str(value).lower(), choices)
+        raise UsageError(f"{name}: {value!r} is none of {', '.join(choices)}{meant}")
     return choices.index(word)
 
 
@@ -412,6 +414,9 @@ class Energy:
         Errors: InputError for a position that is no number and for a cell narrower than twice the cutoff; WrongResult
         where a frame fails its verification; UsageError. Ctrl-C raises KeyboardInterrupt.
         """
+        if hasattr(positions, "positions"):
+            raise UsageError("positions: an array is needed, as the .positions of atoms are; their cell is "
+                             "cells=universe.trajectory.ts.triclinic_dimensions")
         positions = numbers(positions, "positions", np.float32)
         positions = positions[None] if positions.ndim == 2 else positions
         if positions.ndim != 3 or positions.shape[1:] != (len(self.particles), 3):

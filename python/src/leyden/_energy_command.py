@@ -3,10 +3,13 @@ from __future__ import annotations
 
 import argparse
 import os
+import re
 import signal
 import sys
 import warnings
 from typing import Any, Dict, List, Optional, Union
+
+import numpy as np
 
 from ._average import check_outputs
 from ._average_command import _cell
@@ -19,6 +22,18 @@ from ._particles import Particles
 _DESCRIPTION = """Energies of the frames of a trajectory, kcal/mol: Lennard-Jones and Coulomb with their pairs 1-4, generalised
 Born and surface, as columns frame, lj, lj_14, coulomb, coulomb_14, gb, sa, total. With --mmgbsa those of a complex, of its
 receptor and its ligand, and differences (docs/mmgbsa.md)."""
+
+
+# What MMPBSA.py and gmx_MMPBSA call it.
+MEANT = {"i": "options of their own, docs/mmgbsa.md lists them", "cp": "TOPOLOGY, the first word", "sp": "TOPOLOGY, with --strip",
+         "rp": "RECEPTOR of --mmgbsa, a selection", "lp": "LIGAND of --mmgbsa, a selection", "y": "TRAJECTORY, the second word",
+         "ct": "TRAJECTORY, the second word", "cg": "--mmgbsa RECEPTOR LIGAND, selections", "do": "--by residue",
+         "igb": "--gb, 5 being obc2", "saltcon": "--salt, 0.5329 of saltcon", "surften": "--tension", "intdiel": "--dielectric",
+         "extdiel": "--solvent-dielectric", "startframe": "--start, from 0", "endframe": "--stop", "interval": "--step",
+         "strip_mask": "--leave-out", "idecomp": "--by residue and --matrix", "gbsa": "--surface"}
+MEANT_CHOICES = {**{word: "energy TOPOLOGY TRAJECTORY --mmgbsa RECEPTOR LIGAND -o FILE.csv" for word in ("mmgbsa", "mmpbsa", "gbsa")},
+                 "1": "hct, which is igb=1", "2": "obc1, which is igb=2", "5": "obc2, which is igb=5", "7": "gbn, which is igb=7",
+                 "8": "gbn2, which is igb=8", "ewald": "pme", "sasa": "lcpo or numerical"}
 
 
 def add_to(commands: Any) -> None:
@@ -72,7 +87,8 @@ def _outputs(arguments: argparse.Namespace) -> Dict[str, str]:
     """Names of all that is written; they are checked before anything is computed."""
     stem, ending = os.path.splitext(arguments.output)
     if ending != ".csv":
-        raise UsageError(f"'{arguments.output}': a name that ends in .csv is needed")
+        raise UsageError(f"'{arguments.output}': a name that ends in .csv is needed; of --mmgbsa --table FILE is a text as "
+                         "MMPBSA.py's")
     names = {"energies": arguments.output, "checkpoint": f"{arguments.output}.checkpoint"}
     if arguments.by is not None:
         names["shares"] = f"{stem}_{arguments.by}s.csv"
@@ -166,6 +182,10 @@ def _say(made: Union[Energies, Binding], written: List[str]) -> None:
         if name == "total" or (abs(s.mean[k]) > 0 and not (isinstance(made, Binding) and "14" in name)):
             error = f" +- {s.error[k]:.3g}" if s.error[k] >= 0 else ""
             print(f"  {name:<10} {s.mean[k]:>14.4f}{error}")
+    if isinstance(made, Energies) and made.groups:
+        for name, values in made.columns().items():
+            if re.fullmatch(r"\w+_\d+_\d+", name) and np.any(values):
+                print(f"  {name:<10} {np.mean(values):>14.4f}")
     print(f"errors: {correlation_line(made.delta if isinstance(made, Binding) else made)}")
     if r["checked_frames"]:
         print(f"verified: {r['checked_frames']:,} frame{'s' * (r['checked_frames'] != 1)}, energies of particles off by at most "

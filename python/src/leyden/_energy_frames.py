@@ -27,6 +27,8 @@ _IONS = {"NA", "NA+", "CL", "CL-", "K", "K+", "SOD", "CLA", "POT", "LI", "LI+", 
          "BR", "BR-", "CIO", "IB", "IP", "IM"}
 _MORE_WATERS = {"OPC", "OP3", "TP3", "TP4", "TP5", "T3P", "T4P", "T5P", "DOD"}
 _WITHOUT_FIELD = (".tpr", ".gro", ".pdb", ".ent", ".cif", ".mmcif", ".pqr", ".mol2", ".sdf")  # of names
+_STRUCTURES = (".gro", ".pdb", ".ent", ".cif", ".mmcif", ".inpcrd", ".rst7")
+_TRAJECTORIES = (".xtc", ".trr", ".dcd", ".nc", ".ncdf", ".mdcrd")
 _SYMBOLS = ("", *("H He Li Be B C N O F Ne Na Mg Al Si P S Cl Ar K Ca Sc Ti V Cr Mn Fe Co Ni Cu Zn Ga Ge As Se Br Kr Rb Sr Y Zr Nb Mo "
                   "Tc Ru Rh Pd Ag Cd In Sn Sb Te I Xe").split())
 
@@ -77,6 +79,8 @@ def open_trajectory(topology: Any, trajectories: Sequence[Any], gb: Optional[str
     if name.lower().endswith(_WITHOUT_FIELD):
         raise InputError(f"{name}: energies need a topology with its force field: GROMACS' topol.top, an Amber .prmtop, or a .psf "
                          "with files of parameters")
+    if not is_made and name.lower().endswith(_TRAJECTORIES):
+        raise UsageError(f"{name} is a trajectory: the topology comes first, and then its trajectories")
     particles = topology if is_made else Particles.load(topology, **({} if gb is None else {"gb": gb}))
     universe = _universe_of(particles)
     if len(trajectories) == 0:
@@ -96,6 +100,9 @@ def open_trajectory(topology: Any, trajectories: Sequence[Any], gb: Optional[str
         return particles, universe, name
     files = [os.fsdecode(file_name(path)) for path in trajectories]
     mdanalysis = import_mdanalysis()
+    if files[0].lower().endswith(_STRUCTURES) and any(path.lower().endswith(_TRAJECTORIES) for path in files):
+        raise UsageError(f"{files[0]} is one structure, which would count as a frame beside those of {files[-1]}: leave it out, as "
+                         "the topology says what the atoms are")
     for path in files:
         try:
             with open(path, "rb"):

@@ -7,6 +7,7 @@ import json
 import mmap
 import os
 import pickle
+import re
 import socket
 import subprocess
 import sys
@@ -280,6 +281,15 @@ def about(files: Sequence[str]) -> Iterator[None]:
         raise InputError(text if named else f"{' with '.join(files)}: {text}") from None
 
 
+def _selection_meant(words: Any) -> str:
+    """The selection of MDAnalysis that an Amber mask, a chain or the name of a residue seem to mean, or nothing."""
+    mask = re.fullmatch(r":([\d,-]+|\w+)|(?:chain|segment) +(\w+)|([A-Z][A-Z0-9]{1,3})", str(words).strip())
+    if mask is None:
+        return ""
+    kind = "segid" if mask[2] else "resid" if mask[1] and not re.search("[A-Za-z]", mask[1]) else "resname"
+    return f" (did you mean '{kind} {(mask[1] or mask[2] or mask[3]).replace(',', ' ')}'?)"
+
+
 def selected(of: Any, words: Any, name: str = "select") -> Any:
     """The AtomGroup that words of MDAnalysis's language select; one itself."""
     if hasattr(words, "indices"):
@@ -287,7 +297,7 @@ def selected(of: Any, words: Any, name: str = "select") -> Any:
     try:
         group = of.select_atoms(words)
     except Exception as error:  # SelectionError, and whatever its parser stumbles over
-        raise UsageError(f"{name} {words!r}: {error}") from None
+        raise UsageError(f"{name} {words!r}: {error}{_selection_meant(words)}") from None
     if len(group) == 0:
         raise UsageError(f"{name} {words!r}: there is no such atom")
     return group

@@ -217,6 +217,7 @@ def draw_binding(figure: Any, frames: np.ndarray, total: np.ndarray, rows: Seque
     said = f"{mean:.2f} ± {error:.2f}" if np.isfinite(error) else f"{mean:.2f}"
     upper.set_title(f"{title}, ΔE = {said} kcal/mol".replace("-", "−"), fontsize="medium")
     upper.set_xlabel("frame")
+    upper.xaxis.get_major_locator().set_params(integer=True)
     upper.set_ylabel("ΔE (kcal/mol)")
     upper.legend(fontsize="small")
     terms = figure.add_subplot(grid[0, 1])

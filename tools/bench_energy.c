@@ -1,0 +1,85 @@
+/* Energies and forces of particles, in `leyden bench`. */
+#include "bench_row.h"
+#include "registry.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define SIZES "as many atoms as DHFR (23,558), ApoA1 (92,224) and STMV (1,066,628) have, in water's molecules"
+#define NOT_ITS \
+    { \
+        {"atoms", "its sizes are those of papers"}, {"dims", "its particles are in no grid"}, \
+            {"math", "energies have no choice of it"}, \
+        { \
+            "sum", "energies have no choice of it" \
+        } \
+    }
+
+static const ley_bench_row *right_row(const ley_bench_device *device, const char *variant)
+{
+    for (size_t i = 0; i < device->row_count; i++)
+        if (device->rows[i].status == LEY_OK && !bench_is_wrong(&device->rows[i]) &&
+            strcmp(device->rows[i].variant, variant) == 0)
+            return &device->rows[i];
+    return NULL;
+}
+
+static void print_ratio(const ley_bench_device *device, const char *variant)
+{
+    const ley_bench_row *row = right_row(device, variant);
+    if (row != NULL && device->host_loop_evaluations_per_s > 0)
+        printf("%s to a plain loop in C on one core: %.3g\n", variant,
+               row->evaluations_per_s / device->host_loop_evaluations_per_s);
+}
+
+static void print_pairs(const ley_bench_device *device)
+{
+    print_ratio(device, "dhfr-9A-forces");
+    puts(
+        "pairs are those within the cutoff, each of two particles; shares are of what these take, which are fewer than "
+        "lists have");
+    puts("papers: tile lists 1.4 to 1.6 times NAMD's kernel before, their building 1.7 to 2.2 times, on a K40m; no "
+         "seconds are given");
+}
+
+static void print_gb(const ley_bench_device *device)
+{
+    print_ratio(device, "mmgbsa");
+    puts(
+        "OBC2, all pairs, each of two particles and computed for both; energies: radii and energies alone; forces: all "
+        "three passes; mmgbsa: complex, receptor and ligand, from and to the host's memory");
+    puts("papers: 6 times NAMD's kernel before with 13,340 atoms, on a K40m; no seconds are given");
+}
+
+static void print_pme(const ley_bench_device *device)
+{
+    (void)device;
+    puts("forces to 1e-4, pairs within 12 A; a frame: lists, pairs, mesh; transforms: there and back, with what is "
+         "between "
+         "them");
+}
+
+const bench_row pairs_bench = {
+    .option = {.name = "pairs",
+               .says =
+                   "pairs: lists of pairs, energies and forces of pairs within 9 and 12 A, and of all pairs: " SIZES},
+    .not_its = NOT_ITS,
+    .columns = BENCH_PAIRS | BENCH_ENERGIES,
+    .print = print_pairs,
+};
+
+const bench_row gb_bench = {
+    .option = {.name = "gb",
+               .says = "gb: generalised Born's three passes over 4,656, 5,238 and 13,386 atoms, and MM/GBSA of a "
+                       "complex of 5,000"},
+    .not_its = NOT_ITS,
+    .columns = BENCH_PAIRS | BENCH_ENERGIES,
+    .print = print_gb,
+};
+
+const bench_row pme_bench = {
+    .option = {.name = "pme", .says = "pme: each step of Ewald's sum on a mesh, and whole frames: " SIZES},
+    .not_its = NOT_ITS,
+    .columns = BENCH_STEPS | BENCH_ENERGIES,
+    .print = print_pme,
+};
