@@ -13,7 +13,7 @@
 LEY_FN real buried_by(float a, real b, real square)
 {
     const real inverse = rsqrt(square), r = square * inverse;
-    return (r < a + b) & (b > 0) ? 6.2831853f * a * (a - 0.5f * r - (a * a - b * b) * 0.5f * inverse) : (real)0;
+    return ((r < a + b) & (b > 0)) ? 6.2831853f * a * (a - 0.5f * r - (a * a - b * b) * 0.5f * inverse) : (real)0;
 }
 
 /* The squares of the ways from a point to others. */

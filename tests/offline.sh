@@ -277,9 +277,11 @@ F float exp2f(float x) { return __nvvm_ex2_approx_f(x); }
 F double exp2(double x) { return __nvvm_ex2_approx_f((float)x); } /* a library's function: no instruction does it in double */
 F double exp(double x) { return exp2(x * 1.44269504088896); }
 F double pow(double x, double y) { return exp2(y * __nvvm_lg2_approx_f((float)x)); } /* the same */
+F float rintf(float x) { return (float)__nvvm_f2i_rn(x); }
 F float fmaf(float x, float y, float z) { return __nvvm_fma_rn_f(x, y, z); }
 F double fma(double x, double y, double z) { return __nvvm_fma_rn_d(x, y, z); }
 F float __expf(float x) { return __nvvm_ex2_approx_f(1.442695F * x); }
+F float expf(float x) { return __expf(x); }
 F double log(double x) { return 0.693147180559945 * __nvvm_lg2_approx_f((float)x); } /* the same, as those below */
 F double sin(double x) { return __nvvm_sin_approx_f((float)x); }
 F double cos(double x) { return __nvvm_cos_approx_f((float)x); }

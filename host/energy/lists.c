@@ -212,10 +212,24 @@ void lists_launch(command_sequence *w, const dev_kernel *kernel, size_t items, i
     sequence_launch(w, kernel, (const size_t[3]){(items + group - 1) / group, (size_t)frames, 1}, arguments, 0.001);
 }
 
+/* What kernels take places from: a driver that leaves a launch out makes lists that are wrong, which
+ * verification finds, and none that lead out of buffers. */
+static void clear_places(const pair_lists *l, command_sequence *w, size_t words)
+{
+    const lists_shape *s = &l->shape;
+    sequence_fill(w, l->bin.buffer, 0, 0, words * (size_t)s->padded);
+    sequence_fill(w, l->slot.buffer, 0, 0, words * (size_t)s->padded);
+    sequence_fill(w, l->before.buffer, 0, 0, words * (size_t)s->bins);
+    sequence_fill(w, l->own.buffer, 0, 0, words * (size_t)s->slots);
+    sequence_fill(w, l->sorted_type.buffer, 0, 0, words * (size_t)s->slots);
+    sequence_fill(w, l->row_counts.buffer, 0, 0, 2 * words * (size_t)s->clusters);
+}
+
 static void launch_places(const pair_lists *l, command_sequence *w, buffer_of_float4 position, int frames)
 {
     const lists_shape *s = &l->shape;
-    const size_t bins = (size_t)frames * (size_t)s->bins * sizeof(int32_t);
+    const size_t words = (size_t)frames * sizeof(int32_t), bins = words * (size_t)s->bins;
+    clear_places(l, w, words);
     sequence_fill(w, l->count.buffer, 0, 0, bins);
     sequence_fill(w, l->head.buffer, 0, 0, bins);
     lists_launch(w, &l->bins, (size_t)s->particles, frames,
