@@ -1,5 +1,6 @@
 #include "energy/batch.h"
 
+#include "energy/listed.h"
 #include "error.h"
 #include "parallel.h"
 
@@ -35,8 +36,9 @@ static int frames_of_batch(const energy_part *part, int64_t frames, size_t frame
 {
     static const double most_bytes = 256e6, most_pairs[2] = {2e7, 2e9}; /* of processors, of cards */
     enum { MOST = 512 };
-    const double left = (double)arena_left(&part->arena) / (4 * ENERGY_BATCHES),
-                 pairs = (double)part->problem->padded * (double)part->problem->padded;
+    static const double near = 4096; /* particles that one may have in lists, about */
+    const double left = (double)arena_left(&part->arena) / (4 * ENERGY_BATCHES), others = (double)part->problem->padded,
+                 pairs = others * (energy_are_listed(part->problem, part->is_periodic) ? fmin(near, others) : others);
     double most = fmin(most_bytes, left) / (double)(bytes_of_frame(part->problem) + frame_bytes);
     most = fmin(most, most_pairs[part->arena.device->info->device_class != DEV_CPU] / pairs);
     most = fmin(most, fmin(MOST, (double)frames));
