@@ -123,6 +123,8 @@ $(tool_texts): $(BUILD)/%.o: $(BUILD)/%.c
 
 # Copies that look at every value on the way: as fast as plain ones where they are vectors.
 $(BUILD)/host/layout/padding.o $(BUILD)/host/layout/transpose.o: own_flags := -O3
+# And positions that go into their cells.
+$(BUILD)/host/energy/batch.o: own_flags := -O3
 # So are transforms of several lines at once.
 $(BUILD)/host/numerics/cosines.o: own_flags := -O3
 # Rows of products, and of comparisons.

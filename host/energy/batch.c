@@ -1,5 +1,6 @@
 #include "energy/batch.h"
 
+#include "energy/listed.h"
 #include "error.h"
 #include "parallel.h"
 
@@ -35,8 +36,9 @@ static int frames_of_batch(const energy_part *part, int64_t frames, size_t frame
 {
     static const double most_bytes = 256e6, most_pairs[2] = {2e7, 2e9}; /* of processors, of cards */
     enum { MOST = 512 };
-    const double left = (double)arena_left(&part->arena) / (4 * ENERGY_BATCHES),
-                 pairs = (double)part->problem->padded * (double)part->problem->padded;
+    static const double near = 4096; /* particles that one may have in lists, about */
+    const double left = (double)arena_left(&part->arena) / (4 * ENERGY_BATCHES), others = (double)part->problem->padded,
+                 pairs = others * (energy_are_listed(part->problem, part->is_periodic) ? fmin(near, others) : others);
     double most = fmin(most_bytes, left) / (double)(bytes_of_frame(part->problem) + frame_bytes);
     most = fmin(most, most_pairs[part->arena.device->info->device_class != DEV_CPU] / pairs);
     most = fmin(most, fmin(MOST, (double)frames));
@@ -140,24 +142,49 @@ static double exact_shift(double low, double high)
 
 static void find_middle(const energy_problem *p, const float *position_A, double middle[3])
 {
-    for (int d = 0; d < 3; d++) {
-        float low = position_A[d], high = low;
-        for (size_t i = 1; i < p->count; i++) {
-            low = fminf(low, position_A[3 * i + (size_t)d]);
-            high = fmaxf(high, position_A[3 * i + (size_t)d]);
+    float low[3], high[3];
+    memcpy(low, position_A, sizeof low);
+    memcpy(high, position_A, sizeof high);
+    for (size_t i = 1; i < p->count; i++)
+        for (size_t d = 0; d < 3; d++) {
+            const float x = position_A[3 * i + d];
+            low[d] = x < low[d] ? x : low[d];
+            high[d] = x > high[d] ? x : high[d];
         }
-        middle[d] = exact_shift((double)low, (double)high);
-    }
+    for (int d = 0; d < 3; d++)
+        middle[d] = exact_shift((double)low[d], (double)high[d]);
+}
+
+static void find_middles(void *context, size_t first, size_t last)
+{
+    const placing *c = context;
+    for (size_t f = first; f < last; f++)
+        find_middle(c->problem, c->from + 3 * f * c->problem->count, c->middle[f]);
+}
+
+/* The nearest whole number, of numbers that have a fraction: rint() is a call. */
+static double nearest_whole(double x)
+{
+    return (x + 0x1.8p52) - 0x1.8p52;
 }
 
 /* Into the cell around 0. */
-static void wrap(const double *cell_A, double dual[3][3], double x[3])
+static inline void wrap(const double *cell_A, double dual[3][3], double x[3])
 {
     double whole[3];
     for (int k = 0; k < 3; k++)
-        whole[k] = rint(dual[k][0] * x[0] + dual[k][1] * x[1] + dual[k][2] * x[2]);
+        whole[k] = nearest_whole(dual[k][0] * x[0] + dual[k][1] * x[1] + dual[k][2] * x[2]);
     for (int d = 0; d < 3; d++)
         x[d] -= whole[0] * cell_A[d] + whole[1] * cell_A[3 + d] + whole[2] * cell_A[6 + d];
+}
+
+static inline void place_particle(const placing *c, size_t frame, const float from[3], float to[3])
+{
+    double x[3] = {(double)from[0], (double)from[1], (double)from[2]};
+    if (c->cell_A != NULL)
+        wrap(c->cell_A + 9 * frame, c->dual[frame], x);
+    for (int d = 0; d < 3; d++)
+        to[d] = (float)(c->cell_A != NULL ? x[d] : x[d] - c->middle[frame][d]);
 }
 
 /* Those that are no particles are far away, each at a place of its own. */
@@ -171,17 +198,10 @@ static void place_pieces(void *context, size_t first, size_t last)
                      end = begin + PLACES < p->padded ? begin + PLACES : p->padded;
         for (size_t i = begin; i < end; i++) {
             float *to = c->to[frame * p->padded + i];
-            double x[3] = {0, 0, 0};
-            const int32_t particle = p->order[i];
-            for (int d = 0; d < 3 && particle >= 0; d++)
-                x[d] = (double)c->from[3 * (frame * p->count + (size_t)particle) + (size_t)d] -
-                       (c->cell_A == NULL ? c->middle[frame][d] : 0);
-            if (c->cell_A != NULL && particle >= 0)
-                wrap(c->cell_A + 9 * frame, c->dual[frame], x);
-            for (int d = 0; d < 3; d++)
-                to[d] = (float)x[d];
-            if (particle < 0)
-                to[0] = away_A * (float)(1 + i - p->count);
+            if (p->order[i] >= 0)
+                place_particle(c, frame, c->from + 3 * (frame * p->count + (size_t)p->order[i]), to);
+            else
+                memcpy(to, (const float[3]){away_A * (float)(1 + i - p->count), 0, 0}, 3 * sizeof *to);
             to[3] = p->charge[i];
         }
     }
@@ -202,11 +222,9 @@ static void place_all(const energy_part *part, energy_batch *b, const float *pos
                      .dual = dual,
                      .middle = middle,
                      .pieces = (p->padded + PLACES - 1) / PLACES};
-        for (int i = 0; i < count; i++) {
-            if (cell_A == NULL) {
-                find_middle(p, c.from + 3 * (size_t)i * p->count, middle[i]);
-                continue;
-            }
+        if (cell_A == NULL)
+            parallel_ranges((size_t)count, find_middles, &c);
+        for (int i = 0; i < count && cell_A != NULL; i++) {
             make_dual(c.cell_A + 9 * i, dual[i]);
             for (int row = 0; row < 6; row++)
                 for (int d = 0; d < 4; d++)
