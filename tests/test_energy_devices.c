@@ -14,7 +14,7 @@
 
 enum { COUNT = 150, FRAMES = 60, GROUPS = 3 };
 
-/* What is computed: all pairs with groups; lists of pairs and a mesh; generalised Born and areas. */
+/* What is computed: all pairs with groups; lists of pairs and a mesh; Born energies and areas. */
 enum { PAIRS, MESH, BORN, KINDS };
 static const char *const kinds[KINDS] = {"", "/mesh", "/born"};
 static const int frames_of[KINDS] = {FRAMES, 12, 12};

@@ -118,8 +118,8 @@ static ley_status work(energy_device *d, ley_error *error)
     return status;
 }
 
-/* The run may end meanwhile, and its arrays with it. False: it has; where beginning failed, too, the
- * next run tries again. */
+/* The run may end meanwhile, and its arrays with it. False: it has; where beginning failed, too,
+ * the next run tries again. */
 static bool prepare(energy_device *d, dev *device, bool is_periodic, ley_status *status, ley_error *error)
 {
     ley_energy *e = d->energy;
