@@ -58,7 +58,8 @@ LEY_FN float2 erf_r(float r2, atom factors)
 }
 
 /* The shortest way to p from images of another. Where all fractions of a way are within 1/2, it is
- * the shortest if it is within half of each of the cell's widths, else one of those around it is. */
+ * the shortest if it is within half of each of the cell's widths, else one of those around it
+ * is. */
 LEY_FN void way_from(LEY_GLOBAL const float4 *gm_cell, float4 p, float4 other, float *dx, float *dy, float *dz)
 {
     const float4 a = gm_cell[0], b = gm_cell[1], c = gm_cell[2], u = gm_cell[3], v = gm_cell[4], w = gm_cell[5];

@@ -94,8 +94,8 @@ static ley_status run_all(ley_energy *e, int kind, const float *position_A, cons
                                 .terms = v->terms[f],
                                 .matrix = kind == PAIRS ? v->matrix[f][0][0] : NULL,
                                 .forces = v->forces[f][0]};
-        status = ley_energy_run(e, at_once, position_A + 3 * COUNT * f, cell_A != NULL ? cell_A + 9 * f : NULL, &r,
-                                error);
+        status =
+            ley_energy_run(e, at_once, position_A + 3 * COUNT * f, cell_A != NULL ? cell_A + 9 * f : NULL, &r, error);
     }
     return status;
 }
