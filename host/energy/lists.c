@@ -212,8 +212,8 @@ void lists_launch(command_sequence *w, const dev_kernel *kernel, size_t items, i
     sequence_launch(w, kernel, (const size_t[3]){(items + group - 1) / group, (size_t)frames, 1}, arguments, 0.001);
 }
 
-/* What kernels take places from: a driver that leaves a launch out makes lists that are wrong, which
- * verification finds, and none that lead out of buffers. */
+/* What kernels take places from: a driver that leaves a launch out makes lists that are wrong,
+ * which verification finds, and none that lead out of buffers. */
 static void clear_places(const pair_lists *l, command_sequence *w, size_t words)
 {
     const lists_shape *s = &l->shape;
