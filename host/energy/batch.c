@@ -162,18 +162,12 @@ static void find_middles(void *context, size_t first, size_t last)
         find_middle(c->problem, c->from + 3 * f * c->problem->count, c->middle[f]);
 }
 
-/* The nearest whole number, of numbers that have a fraction: rint() is a call. */
-static double nearest_whole(double x)
-{
-    return (x + 0x1.8p52) - 0x1.8p52;
-}
-
 /* Into the cell around 0. */
 static inline void wrap(const double *cell_A, double dual[3][3], double x[3])
 {
     double whole[3];
     for (int k = 0; k < 3; k++)
-        whole[k] = nearest_whole(dual[k][0] * x[0] + dual[k][1] * x[1] + dual[k][2] * x[2]);
+        whole[k] = rint(dual[k][0] * x[0] + dual[k][1] * x[1] + dual[k][2] * x[2]);
     for (int d = 0; d < 3; d++)
         x[d] -= whole[0] * cell_A[d] + whole[1] * cell_A[3 + d] + whole[2] * cell_A[6 + d];
 }
