@@ -223,6 +223,8 @@ static void clear_places(const pair_lists *l, command_sequence *w, size_t words)
     sequence_fill(w, l->own.buffer, 0, 0, words * (size_t)s->slots);
     sequence_fill(w, l->sorted_type.buffer, 0, 0, words * (size_t)s->slots);
     sequence_fill(w, l->row_counts.buffer, 0, 0, 2 * words * (size_t)s->clusters);
+    sequence_fill(w, l->sorted.buffer, 0, UINT32_MAX, 4 * words * (size_t)s->slots); /* no numbers: near nothing */
+    sequence_fill(w, l->box.buffer, 0, UINT32_MAX, 6 * words * (size_t)s->pitch);
 }
 
 static void launch_places(const pair_lists *l, command_sequence *w, buffer_of_float4 position, int frames)
