@@ -31,7 +31,7 @@ offline_and_fuzzers() {
     local code=0
     $make build/tests/offline_specs build/tests/offline_nvrtc || return
     OFFLINE_FEW=${OFFLINE_FEW-1} $make offline >"$scratch/offline.log" 2>&1 &
-    FUZZ_SECONDS=${FUZZ_SECONDS:-6} $make fuzz || code=1
+    FUZZ_SECONDS=${FUZZ_SECONDS:-5} $make fuzz || code=1
     wait $! || code=1
     cat "$scratch/offline.log"
     return $code

@@ -60,7 +60,7 @@ second_driver() { if has_two_drivers "$1" || [ "${TEST_DRIVER-}" = llvmpipe ]; t
 # proves that another test sees what it should; benchmarks; a second look at lists, maps, cells,
 # tolerances and files. Those among them that are about memory and threads run under sanitizers,
 # which are at level quick, too.
-from_pairwise=" test_self_test test_epilogue test_cutoff_digits test_cutoff_maps test_mdh_lists test_bench_cutoff test_bench_msm test_bench_frontier test_tolerance_maps test_cli_field test_average_devices test_energy_devices test_ions_faults test_bench_frames"
+from_pairwise=" test_self_test test_epilogue test_cutoff_digits test_cutoff_maps test_mdh_lists test_bench_cutoff test_bench_msm test_bench_frontier test_tolerance_maps test_cli_field test_average_devices test_energy_devices test_ions_faults test_bench_energy test_bench_frames"
 from_pairwise+=" test_msm_periodic test_msm_attack test_msm_budget test_msm_cancelling test_msm_devices test_msm_faults oclgrind check_golden check_rates check_others python_extra sdist "
 sanitized=" test_msm_cancelling test_msm_devices test_mdh_lists "
 
