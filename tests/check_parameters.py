@@ -15,11 +15,12 @@ import tempfile
 
 KEPT = "docs/options.schema.json"
 OTHERS = {"--help", "--help-all", "--version", "--verbose"}
-# Of APBS, of `python3 -m leyden convert`, and of programs of tests/.
-OF_OTHERS = {("docs/apbs.md", "--output-file"), *(("docs/python.md", word) for word in ("--radii", "--select", "--frame")),
-             *(("docs/series.md", word) for word in ("--atoms", "--bonds", "--open", "--points")),
+# Of APBS, and of programs of tests/.
+OF_OTHERS = {("docs/apbs.md", "--output-file"),
              ("docs/troubleshooting.md", "--radii"),
              *(("docs/testing.md", word) for word in ("--seconds", "--rounds", "--only"))}
+# Pages of `python3 -m leyden`, which has options of its own: --start is made with its fellows.
+OF_PYTHON = {"docs/mmgbsa.md", "docs/python.md", "docs/series.md"}
 
 
 def fits(schema, value):
@@ -74,9 +75,17 @@ def known_words(schema):
     return words
 
 
+def words_of_python():
+    found = {"--start"}
+    for path in ["python/src/leyden/__main__.py", *glob.glob("python/src/leyden/_*_command.py")]:
+        with open(path, encoding="utf-8") as file:
+            found |= set(re.findall(r'"(--[a-z-]+)"', file.read()))
+    return found
+
+
 def wrong_in_document(words, path, text):
     """Options that it names of the command, in code, and that there are not."""
-    found = set()
+    found, words = set(), words | (words_of_python() if path in OF_PYTHON else set())
     for match in re.finditer(r"`(leyden [^`]*|--[^`]*)`|^(leyden [^\n]*)", text, re.MULTILINE):
         span = (match.group(1) or match.group(2)).split("#")[0].split(" -- ")[0]
         found |= set(re.findall(r"(?:^|[\s(])(--[a-z][a-z0-9-]*)", span)) - words

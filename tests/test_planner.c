@@ -274,7 +274,9 @@ static void test_every_kind(void **state)
             for (int with_ptx = 0; with_ptx < 2; with_ptx++) {
                 listed l = {a, &info, kernel_registry[i], 0};
                 kernel_specs(l.kind, &info, with_ptx ? KERNEL_MORE : KERNEL_FEW, check_listed, &l);
-                if (l.count == 0 && info.has_double)
+                /* A matrix of densities takes more local memory than the oldest cards have. */
+                const bool is_small = info.local_bytes <= 16384 && l.kind == &density_matrix_kind;
+                if (l.count == 0 && info.has_double && !is_small)
                     fail_msg("%s: no specification for %s", kernel_registry[i]->name, a->name);
                 info.quirks |= DEV_QUIRK_PTX;
             }

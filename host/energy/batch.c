@@ -1,6 +1,5 @@
 #include "energy/batch.h"
 
-#include "energy/listed.h"
 #include "error.h"
 #include "parallel.h"
 

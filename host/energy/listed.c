@@ -211,16 +211,6 @@ static ley_status settle(energy_part *part, void *own, energy_batch *b, bool *ag
 
 /* ---- The module ------------------------------------------------------------------------------ */
 
-bool energy_are_listed(const energy_problem *p, bool is_periodic)
-{
-    enum { FEW = 2048 }; /* all pairs of which are summed as fast */
-    const ley_energy_options *o = &p->options;
-    (void)is_periodic;
-    return o->coulomb == LEY_COULOMB_EWALD ||
-           ((o->lennard_jones != LEY_LENNARD_JONES_NONE || o->coulomb != LEY_COULOMB_NONE) && o->cutoff_A > 0 &&
-            p->column_first == NULL && p->count > FEW);
-}
-
 static lists_shape shape_for(const list_tiles_spec *spec, const energy_problem *p)
 {
     return lists_shape_of(spec, p->count, p->padded, p->options.cutoff_A + SLACK_A);

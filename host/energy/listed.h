@@ -26,9 +26,6 @@ listed_pairs_spec listed_spec_for(const dev_info *info, const list_tiles_spec *t
 #define LISTED_QUANTA 0x1p20
 #define LISTED_MOST 0x1p60
 
-/* Whether pairs are summed by lists, and not all of them one by one. */
-bool energy_are_listed(const energy_problem *problem, bool is_periodic);
-
 extern const energy_module energy_listed;
 
 #endif

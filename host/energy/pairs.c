@@ -1,7 +1,6 @@
 #include "energy/pairs.h"
 
 #include "calibrate.h"
-#include "energy/listed.h"
 #include "energy/marks.h"
 #include "energy/pair_numbers.h"
 #include "energy/trial.h"

@@ -145,3 +145,13 @@ void energy_problem_destroy(energy_problem *p)
     ley_particles_destroy(p->particles);
     *p = (energy_problem){.particles = NULL};
 }
+
+bool energy_are_listed(const energy_problem *p, bool is_periodic)
+{
+    enum { FEW = 2048 }; /* all pairs of which are summed as fast */
+    const ley_energy_options *o = &p->options;
+    (void)is_periodic;
+    return o->coulomb == LEY_COULOMB_EWALD ||
+           ((o->lennard_jones != LEY_LENNARD_JONES_NONE || o->coulomb != LEY_COULOMB_NONE) && o->cutoff_A > 0 &&
+            p->column_first == NULL && p->count > FEW);
+}

@@ -35,4 +35,7 @@ ley_status energy_problem_make(energy_problem *p, const ley_particles *particles
                                ley_error *error);
 void energy_problem_destroy(energy_problem *p);
 
+/* Whether pairs are summed by lists, and not all of them one by one. */
+bool energy_are_listed(const energy_problem *problem, bool is_periodic);
+
 #endif

@@ -127,15 +127,9 @@ static void list_specs(const dev_info *info, kernel_depth depth, kernel_visit *v
         }
 }
 
-static const char *variant_name(size_t i)
-{
-    return i == 0 ? DENSITY_BY_MATRIX : NULL;
-}
-
 KERNEL_DESCRIBE_ARGUMENTS(density_matrix, LEY_DENSITY_MATRIX_ARGUMENTS)
 const kernel_kind density_matrix_kind = {
     KERNEL_DESCRIPTION(density_matrix, LEY_DENSITY_MATRIX_KEYS, density_matrix),
-    .variant = variant_name,
     .group = group_of,
     .local_bytes = local_bytes_of,
     .test = test_built,
