@@ -768,6 +768,7 @@ typedef struct planted {
     const char *from, *to;
     const char *of; /* "group": specifications for GPUs, which any device runs; "vectors": for CPUs alone; NULL: those
                        for this device */
+    const char *file; /* the file that has it; NULL: the kernel's own */
 } planted;
 
 typedef struct look {
@@ -799,9 +800,9 @@ static void self_tests_find_faults(void **state)
 {
     (void)state;
     static const planted faults[] = {
-        {&density_spread_kind, "node < 0 ? node + n : node", "node < 0 ? 0 : node"},
-        {&density_spread_kind, "+ (int)lost.w", ""},
-        {&density_spread_kind, "LEY_FMA(z, lost.z, row.w)", "row.w"},
+        {&density_spread_kind, "node < 0 ? node + n : node", "node < 0 ? 0 : node", .file = "mesh_node.h"},
+        {&density_spread_kind, "+ (int)lost.w", "", .file = "mesh_node.h"},
+        {&density_spread_kind, "LEY_FMA(z, lost.z, row.w)", "row.w", .file = "mesh_node.h"},
         {&density_spread_kind, "first_frame + frame", "frame", "vectors"},
         {&density_spread_kind, "weight_x * weight_z[k]", "weight_x * weight_z[0]", "vectors"},
         {&density_spread_kind, "* gm_charges[number]", "", "vectors"},
@@ -839,7 +840,8 @@ static void self_tests_find_faults(void **state)
         look k = {.kind = faults[i].kind, .of = is_of_vectors ? NULL : faults[i].of};
         if (is_of_vectors && engine->workers[0].info->device_class != DEV_CPU)
             continue;
-        support_plant_fault(faults[i].kind->name, faults[i].from, faults[i].to);
+        support_plant_fault(faults[i].file != NULL ? faults[i].file : faults[i].kind->name, faults[i].from,
+                            faults[i].to);
         kernel_specs(faults[i].kind, engine->workers[0].info, k.of == NULL ? KERNEL_FEW : KERNEL_ALL, build, &k);
         if (k.seen == 0 || k.right > 0)
             fail_msg("%s: '%s' is planted: %d seen, %d not", faults[i].kind->name, faults[i].from, k.seen, k.right);

@@ -815,7 +815,7 @@ static void files_that_cannot_be(void **state)
     boundary = points_of(1, (const double[3]){0});
     ley_boundary_values(boundary)[0] = -INFINITY;
     assert_int_equal(ley_boundary_write_csv(boundary, path, NULL, &error), LEY_ERROR_INPUT);
-    snprintf(message, sizeof message, "%s: the value is infinite at point 1", path);
+    snprintf(message, sizeof message, "%s: phi is infinite at point 1", path);
     assert_string_equal(error.message, message);
     ley_boundary_compute_zero(boundary);
     assert_int_equal(ley_boundary_write_dx(boundary, 1, path, NULL, NULL, &error), LEY_ERROR_USAGE);
