@@ -333,7 +333,7 @@ ubsan:
 	@$(BUILD_ALL) BUILD=$(BUILD)/ubsan SANITIZE='-fsanitize=undefined -fno-sanitize-recover=all' CFLAGS='-O2 -g1' TEST_LEVEL=quick check
 ## Runs the tests under the thread sanitizer.
 tsan:
-	@$(BUILD_ALL) BUILD=$(BUILD)/tsan SANITIZE=-fsanitize=thread CFLAGS='-O2 -g1' TEST_LEVEL=quick check
+	@$(BUILD_ALL) BUILD=$(BUILD)/tsan SANITIZE=-fsanitize=thread CFLAGS='-O1 -g1' TEST_LEVEL=quick check
 
 ## Runs the kernels under Oclgrind.
 oclgrind: all $(addprefix $(BUILD)/tests/,test_lattice test_transfer test_epilogue test_solvers test_device_long)
