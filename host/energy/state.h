@@ -2,7 +2,7 @@
 #ifndef LEY_ENERGY_STATE_H
 #define LEY_ENERGY_STATE_H
 
-#include "energy/part.h"
+#include "energy/origins.h"
 #include "engine/engine.h"
 #include "law/energy.h"
 
@@ -43,6 +43,7 @@ struct ley_energy {
     atomic_bool is_cancelled, is_running;
     int64_t before; /* frames of runs before */
     energy_run run;
+    energy_origins origins;
     ley_energy_totals totals;
     pthread_mutex_t mutex;   /* for what devices share: the run's frames, the totals, devices' flags */
     energy_device **devices; /* [engine->candidate_count] */
