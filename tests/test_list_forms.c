@@ -125,7 +125,8 @@ typedef struct found {
 static void *read_back(arena *memory, command_sequence *w, dev_buffer *buffer, size_t bytes)
 {
     dev_staging *back = NULL;
-    assert_ok(arena_staging(memory, bytes, &back, NULL));
+    ley_error error = {0};
+    assert_ok(arena_staging(memory, bytes, &back, &error));
     sequence_read(w, buffer, 0, back, bytes);
     return back->bytes;
 }

@@ -11,10 +11,10 @@ static ley_engine *engine;
 enum { COUNT = 3400, PAIRS = COUNT / 2, FRAMES = 6, SIDE = 12, TYPES = 5 };
 static const double cutoff_A = 9, edge_A = 400;
 
-typedef struct results {
+typedef struct run_results {
     double by_particle[FRAMES][LEY_ENERGY_TERMS][COUNT], terms[FRAMES][LEY_ENERGY_TERMS];
     float forces[FRAMES][COUNT][3];
-} results;
+} run_results;
 
 static ley_energy_options options_of(ley_coulomb_kind coulomb)
 {
@@ -30,7 +30,7 @@ static ley_energy_options options_of(ley_coulomb_kind coulomb)
 
 /* The lists that were made. */
 static int64_t run(ley_engine *on, const ley_particles *particles, const ley_energy_options *o, int frames,
-                   const float *position_A, const double *cell_A, results *found)
+                   const float *position_A, const double *cell_A, run_results *found)
 {
     ley_error error = {0};
     ley_energy *e = NULL;
@@ -89,7 +89,7 @@ static void put_pairs(float (*position_A)[3], double first_A, double apart_A, do
 }
 
 /* Particles with an energy. */
-static int count_near(const results *r, int frame)
+static int count_near(const run_results *r, int frame)
 {
     int found = 0;
     for (int i = 0; i < COUNT; i++)
@@ -102,7 +102,7 @@ static void check_pairs(double apart_A, double moved_A, bool is_periodic, bool j
 {
     float(*position_A)[COUNT][3] = calloc(FRAMES, sizeof *position_A);
     double cell_A[FRAMES][9] = {{0}};
-    results *found = calloc(1, sizeof *found);
+    run_results *found = calloc(1, sizeof *found);
     ley_particles *particles = lonely_particles();
     const ley_energy_options o = options_of(LEY_COULOMB_PLAIN);
     for (int f = 0; f < FRAMES; f++) {
@@ -148,7 +148,7 @@ static void check_cell(double shorter_A, double beyond_A, int64_t lists)
     enum { ACROSS = 2 * SIDE * SIDE };
     float(*position_A)[COUNT][3] = calloc(FRAMES, sizeof *position_A);
     double cell_A[FRAMES][9] = {{0}};
-    results *found = calloc(1, sizeof *found);
+    run_results *found = calloc(1, sizeof *found);
     ley_particles *particles = lonely_particles();
     const ley_energy_options o = options_of(LEY_COULOMB_PLAIN);
     for (int f = 0; f < FRAMES; f++) {
@@ -185,7 +185,7 @@ static void check_liquid(double spacing_A, double wider_A, ley_coulomb_kind coul
     float *position_A = some_positions(COUNT, FRAMES, spacing_A, 5);
     const double w = some_width_A(COUNT, spacing_A) + wider_A;
     double cell_A[FRAMES][9];
-    results *found = calloc(1, sizeof *found), *alone = calloc(1, sizeof *alone);
+    run_results *found = calloc(1, sizeof *found), *alone = calloc(1, sizeof *alone);
     ley_particles *particles = some_particles(COUNT, TYPES, 3);
     const ley_energy_options o = options_of(coulomb);
     for (int f = 0; f < FRAMES; f++) {
@@ -231,7 +231,7 @@ static void frames_have_the_same_bytes(void **state)
 {
     (void)state;
     float *position_A = some_positions(COUNT, FRAMES, 2.6, 5);
-    results *once = calloc(1, sizeof *once), *again = calloc(1, sizeof *again);
+    run_results *once = calloc(1, sizeof *once), *again = calloc(1, sizeof *again);
     ley_particles *particles = some_particles(COUNT, TYPES, 3);
     const ley_energy_options o = options_of(LEY_COULOMB_SHIFTED);
     ley_engine *both;

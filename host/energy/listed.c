@@ -140,11 +140,11 @@ static void make_lists(listed *l, energy_part *part, energy_batch *b, double buf
 static void make_list_of(listed *l, energy_part *part, energy_batch *b, const energy_origin *o)
 {
     const energy_problem *p = part->problem;
-    float cell[24];
-    energy_batch_place(p, 1, o->position_A, o->cell_A, l->origin_out, cell);
+    float vectors[24];
+    energy_batch_place(p, 1, o->position_A, o->cell_A, l->origin_out, vectors);
     sequence_write(&b->sequence, l->origin.buffer, 0, l->origin_out, p->padded * sizeof *l->origin_out);
     l->lists.shape.reach_A = p->options.cutoff_A + LISTED_SLACK_A + LISTED_BUFFER_A;
-    make_rows(l, p, 1, (const float(*)[4])l->origin_out, o->cell_A != NULL ? cell : NULL);
+    make_rows(l, p, 1, (const float(*)[4])l->origin_out, o->cell_A != NULL ? vectors : NULL);
     pair_lists_launch(&l->lists, &b->sequence, l->origin, 1, l->row);
     b->lists = 1;
 }
