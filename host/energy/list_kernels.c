@@ -324,11 +324,12 @@ static void set_excluded(tiles_trial *s)
         s->first[i + 1] = s->first[i];
 }
 
-/* Particle number i of those along the first vector. */
+/* Particle number i of those along the first vector, there and back: others may be near that are as
+ * far as can be in the order of slots. */
 static void set_slot(trial *t, tiles_trial *s, int f, int slot, int i)
 {
-    const double along[3] = {(double)i / PARTICLES - 0.5, (double)(i % 100) / 100 - 0.5,
-                             (double)(i % 25) / 25 - 0.5}; /* neighbours are near */
+    const double way = 2.0 * i / PARTICLES, along[3] = {(way < 1 ? way : 2 - way) - 0.5, (double)(i % 100) / 100 - 0.5,
+                                                        (double)(i % 25) / 25 - 0.5}; /* neighbours are near */
     s->own[f][slot] = f == 0 ? i : PARTICLES - 1 - i;
     s->slot[f][s->own[f][slot]] = slot;
     for (int d = 0; d < 3; d++) {
