@@ -33,7 +33,7 @@ static const matter all[] = {
     {"some at no place", 1200, {30, 0, 0, 0, 30, 0, 0, 0, 30}, 9, 0, 0, 7},
 };
 
-/* ---- Matter ----------------------------------------------------------------------------------- */
+/* ---- Matter ---------------------------------------------------------------------------------- */
 
 typedef struct some_system {
     const matter *of;
@@ -114,7 +114,7 @@ static bool is_excluded(const some_system *s, int i, int j)
     return i == j;
 }
 
-/* ---- Lists ------------------------------------------------------------------------------------ */
+/* ---- Lists ----------------------------------------------------------------------------------- */
 
 typedef struct found {
     pair_lists lists;
@@ -175,7 +175,7 @@ static void make(const some_system *s, const list_tiles_spec *spec, arena *memor
     free(types);
 }
 
-/* ---- The judge -------------------------------------------------------------------------------- */
+/* ---- The judge ------------------------------------------------------------------------------- */
 
 static double square_of(const some_system *s, int i, int j, const int steps[3])
 {
@@ -225,8 +225,7 @@ static void count_rows(const some_system *s, const list_tiles_spec *spec, const 
             for (int k = 0; k < l->rows[row][0]; k++) {
                 const size_t at = (size_t)row * (size_t)room[0] + (size_t)k;
                 for (int other = 0; other < c; other++) {
-                    const uint32_t mask =
-                        (uint32_t)l->mask[at * (size_t)c + (size_t)(spec->width > 1 ? other : lane)];
+                    const uint32_t mask = (uint32_t)l->mask[at * (size_t)c + (size_t)(spec->width > 1 ? other : lane)];
                     if (mask >> (spec->width > 1 ? lane : other) & 1)
                         count_pair(s, times, i, l->own[(l->tile[at] & NUMBER) * c + other],
                                    l->tile[at] >> LEY_LIST_SHIFT);

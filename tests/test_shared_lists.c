@@ -54,7 +54,7 @@ static void assert_lists(int64_t made, int64_t shared)
     assert_int_equal(made, support_has_vectors(engine) ? shared : FRAMES);
 }
 
-/* ---- Pairs that come near --------------------------------------------------------------------- */
+/* ---- Pairs that come near -------------------------------------------------------------------- */
 
 /* Charges of 1, pairs of which nothing else is near. */
 static ley_particles *lonely_particles(void)
@@ -140,7 +140,7 @@ static void particles_jump_by_vectors_of_the_cell(void **state)
     check_pairs(apart_A + 0.01, half_A + 0.007, true, true, 2);
 }
 
-/* ---- Cells that change ------------------------------------------------------------------------ */
+/* ---- Cells that change ----------------------------------------------------------------------- */
 
 /* Pairs across a face of the cell, along x, which becomes shorter; what else there is stays alone. */
 static void check_cell(double shorter_A, double beyond_A, int64_t lists)
@@ -176,7 +176,7 @@ static void cells_change_by_the_buffer(void **state)
     check_cell(LISTED_BUFFER_A + 0.02, LISTED_BUFFER_A + 0.01, 2);
 }
 
-/* ---- Liquids ---------------------------------------------------------------------------------- */
+/* ---- Liquids --------------------------------------------------------------------------------- */
 
 /* Particles tremble in a cell that does; in one that is just narrower than twice what a list would
  * reach, no frame has another's. Each frame by itself is what is right. */
@@ -224,7 +224,7 @@ static void liquids_are_right(void **state)
     check_liquid(1.2, narrow_A, LEY_COULOMB_SHIFTED, FRAMES);
 }
 
-/* ---- Several devices -------------------------------------------------------------------------- */
+/* ---- Several devices ------------------------------------------------------------------------- */
 
 /* Frames have the same bytes in another run of the same, and of two devices. */
 static void frames_have_the_same_bytes(void **state)

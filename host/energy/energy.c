@@ -1,6 +1,6 @@
 /* Energies of frames: the caller's thread gives out the frames to devices, and waits; the host does
  * what no device is left for. */
-#include "energy/state.h"
+#include "energy/origins.h"
 #include "energy/store.h"
 #include "energy/worker.h"
 

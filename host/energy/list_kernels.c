@@ -314,7 +314,8 @@ static const double trial_cell_A[9] = {24, 0, 0, 2, 12, 0, -3, 1, 16};
 static void set_excluded(tiles_trial *s)
 {
     for (int i = 0; i < PARTICLES; i++) { /* with most next ones, and with one that is far away */
-        const int partner[4] = {i % 3 != 0 ? i - 1 : -1, i % 3 != 2 ? i + 1 : -1, i % 2 != 0 ? -1 : i + 201, i % 2 != 0 ? i - 201 : -1};
+        const int partner[4] = {i % 3 != 0 ? i - 1 : -1, i % 3 != 2 ? i + 1 : -1, i % 2 != 0 ? -1 : i + 201,
+                                i % 2 != 0 ? i - 201 : -1};
         s->first[i + 1] = s->first[i];
         for (int k = 0; k < 4; k++)
             if (partner[k] >= 0 && partner[k] < PARTICLES && (k < 2 || (i < partner[k] ? i : partner[k]) % 2 == 0))
@@ -531,19 +532,18 @@ static ley_status run_move(trial *t, tiles_trial *s, const dev_kernel *built, le
 {
     const list_boxes_spec *spec = (const list_boxes_spec *)built->spec;
     const size_t slots = (size_t)s->shape.slots;
-    float(*position)[PADDED][4] = calloc(FRAMES, sizeof *position), (*right)[MOST_SLOTS][4] = calloc(FRAMES, sizeof *right);
-    ley_status status = position != NULL && right != NULL
-                            ? LEY_OK
-                            : ley_fail_memory(error, FRAMES * sizeof *right, "the self-test");
+    float(*position)[PADDED][4] = calloc(FRAMES, sizeof *position),
+    (*right)[MOST_SLOTS][4] = calloc(FRAMES, sizeof *right);
+    ley_status status =
+        position != NULL && right != NULL ? LEY_OK : ley_fail_memory(error, FRAMES * sizeof *right, "the self-test");
     if (status == LEY_OK) {
         move(t, s, position, right);
         dev_buffer *positions = put(t, position, FRAMES * sizeof *position), *frame = put(t, s->rows, sizeof s->rows),
                    *own = put_own(t, s), *sorted = put_sorted(t, s, spec);
         if (t->error.status == LEY_OK)
             lists_launch(&t->sequence, built, slots, FRAMES,
-                         KERNEL_ARGUMENTS(list_move, .gm_position = {positions}, .padded = PADDED,
-                                          .gm_frames = {frame}, .gm_own = {own}, .slots = s->shape.slots,
-                                          .gm_sorted = {sorted}));
+                         KERNEL_ARGUMENTS(list_move, .gm_position = {positions}, .padded = PADDED, .gm_frames = {frame},
+                                          .gm_own = {own}, .slots = s->shape.slots, .gm_sorted = {sorted}));
         const float *found = get(t, sorted, 4 * FRAMES * slots * sizeof *found);
         status = finish(t, error);
         for (size_t i = 0; i < 4 * FRAMES * slots && status == LEY_OK; i++) {
@@ -674,11 +674,10 @@ static ley_status run_tiles(trial *t, tiles_trial *s, const dev_kernel *built, l
                  masks = tiles * (size_t)spec->cluster, nears = rows * (size_t)room[1];
     const list_boxes_spec layout = lists_boxes_spec(spec);
     dev_buffer *sorted = put_sorted(t, s, &layout), *owns = put_own(t, s), *slot = put(t, s->slot, sizeof s->slot),
-               *boxes = put_boxes(t, s, true),
-               *frame = put(t, s->rows, sizeof s->rows), *first = put(t, s->first, sizeof s->first),
-               *excluded = put(t, s->excluded, sizeof s->excluded), *counts = put(t, NULL, 2 * rows),
-               *tile = put(t, NULL, tiles), *mask = put(t, NULL, masks), *near = put(t, NULL, nears),
-               *beyond = put(t, none, sizeof none);
+               *boxes = put_boxes(t, s, true), *frame = put(t, s->rows, sizeof s->rows),
+               *first = put(t, s->first, sizeof s->first), *excluded = put(t, s->excluded, sizeof s->excluded),
+               *counts = put(t, NULL, 2 * rows), *tile = put(t, NULL, tiles), *mask = put(t, NULL, masks),
+               *near = put(t, NULL, nears), *beyond = put(t, none, sizeof none);
     if (t->error.status == LEY_OK)
         lists_launch(&t->sequence, built, clusters * built->group_size[0], FRAMES,
                      KERNEL_ARGUMENTS(list_tiles, .gm_sorted = {sorted}, .gm_own = {owns}, .gm_slot = {slot},

@@ -54,9 +54,9 @@ typedef struct listed {
     buffer_of_float floats; /* elsewhere: no more than one */
     buffer_of_int beyond;   /* [frames] */
     float (*row)[LEY_LIST_ROWS][4];
-    int64_t shared;          /* the number of the origin whose list there is, with a buffer; 0: none */
-    buffer_of_float4 origin; /* positions of an origin, */
-    float (*origin_out)[4];  /* on their way there; NULL: lists are not shared */
+    int64_t shared;                    /* the number of the origin whose list there is, with a buffer; 0: none */
+    buffer_of_float4 origin;           /* positions of an origin, */
+    float (*origin_out)[4];            /* on their way there; NULL: lists are not shared */
     dev_staging *room[ENERGY_BATCHES]; /* what lists of a batch had no room for, */
     int32_t had[ENERGY_BATCHES][2];    /* and the room they had */
     double pair_s;                     /* that a pair of particles is predicted to take, and its place in lists */

@@ -1,7 +1,6 @@
 #include "energy/origins.h"
 
 #include "energy/listed.h"
-#include "energy/state.h"
 #include "error.h"
 #include "numerics/cell.h"
 #include "parallel.h"
@@ -137,8 +136,10 @@ ley_status energy_origin_find(ley_energy *e, int64_t frame, energy_origin *found
     pthread_mutex_unlock(&o->mutex);
     if (origin >= 0) {
         const energy_frame f = energy_run_frame(e, origin);
-        *found = (energy_origin){
-            .number = o->before + origin + 1, .is_own = origin == frame, .position_A = f.position_A, .cell_A = f.cell_A};
+        *found = (energy_origin){.number = o->before + origin + 1,
+                                 .is_own = origin == frame,
+                                 .position_A = f.position_A,
+                                 .cell_A = f.cell_A};
     }
     return has ? LEY_OK : ley_fail_memory(error, bytes, "lists of pairs");
 }

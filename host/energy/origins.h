@@ -4,18 +4,7 @@
 #ifndef LEY_ENERGY_ORIGINS_H
 #define LEY_ENERGY_ORIGINS_H
 
-#include "energy/part.h"
-
-#include <pthread.h>
-
-/* What frames of a run have as origins. */
-typedef struct energy_origins {
-    pthread_mutex_t mutex;
-    int64_t *first;  /* [frames]: the origin's number; -1: none, the frame has a list of its own. NULL: none was asked
-                        for */
-    int64_t decided; /* of so many frames */
-    int64_t before;  /* frames of all runs before, whether they were done or not */
-} energy_origins;
+#include "energy/state.h"
 
 /* Finds the origin of a frame. Errors: LEY_ERROR_MEMORY. */
 ley_status energy_origin_find(ley_energy *e, int64_t frame, energy_origin *found, ley_error *error);

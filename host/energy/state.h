@@ -2,7 +2,7 @@
 #ifndef LEY_ENERGY_STATE_H
 #define LEY_ENERGY_STATE_H
 
-#include "energy/origins.h"
+#include "energy/part.h"
 #include "engine/engine.h"
 #include "law/energy.h"
 
@@ -35,6 +35,15 @@ typedef struct energy_run {
     int64_t left;      /* that are not done */
     ley_error failure; /* all ends */
 } energy_run;
+
+/* What frames of a run have as origins (origins.h). */
+typedef struct energy_origins {
+    pthread_mutex_t mutex;
+    int64_t *first;  /* [frames]: the origin's number; -1: none, the frame has a list of its own. NULL: none was asked
+                        for */
+    int64_t decided; /* of so many frames */
+    int64_t before;  /* frames of all runs before, whether they were done or not */
+} energy_origins;
 
 struct ley_energy {
     energy_problem problem;

@@ -2,6 +2,7 @@
 
 #include "energy/device_part.h"
 #include "energy/listed.h"
+#include "energy/origins.h"
 #include "energy/store.h"
 #include "energy/verify.h"
 #include "error.h"
