@@ -2,8 +2,8 @@
  * the curve.
  *
  * blocks    of a frame
- * pitch, gm_box  as in list_boxes.cl, which has made the clusters' boxes. Those of blocks are behind
- *            LEY_LIST_BLOCK of them for each block
+ * pitch, gm_box  as in list_boxes.cl, which has made the clusters' boxes. Those of blocks are
+ *            behind LEY_LIST_BLOCK of them for each block
  *
  * Global size: blocks, rounded up to work-groups, and frames. */
 #include "dialect.h"

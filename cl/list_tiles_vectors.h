@@ -78,8 +78,8 @@ LEY_FN void add_cluster(tiles_row *r, int cluster, int shift, unsigned excluded,
     }
 }
 
-/* What each of LEY_WIDTH boxes, from number `first` on, has as near_shift() does, to shift[]; whether
- * one is in reach. */
+/* What each of LEY_WIDTH boxes, from number `first` on, has as near_shift() does, to shift[];
+ * whether one is in reach. */
 LEY_FN bool shifts_of(const tiles_row *r, int first, float reach, float *shift)
 {
     __global const float *gm_at = r->gm_box + first;

@@ -53,8 +53,8 @@ static bool is_periodic(const matter *m)
     return m->cell_A[0] > 0;
 }
 
-/* To the image within the cell around 0, in multiples of the vectors, of which b has no z and a no y
- * and z. */
+/* To the image within the cell around 0, in multiples of the vectors, of which b has no z and a no
+ * y and z. */
 static void wrap(const double v[9], double x[3])
 {
     const double c = x[2] / v[8], b = (x[1] - c * v[7]) / v[4], a = (x[0] - c * v[6] - b * v[3]) / v[0];

@@ -311,7 +311,7 @@ static void self_tests_find_faults(void **state)
         {&list_tiles_kind, "list_tiles-group-full", "widest < (real)0.49999f ? n_u", "widest < (real)2.0f ? n_u"},
         {&list_tiles_kind, "list_tiles-group", "return x == x && farthest", "return x != middle.x && farthest"},
         {&list_tiles_kind, "list_tiles", "sm_own, reach * reach)", "sm_own, 0.8f * reach * reach)", true},
-        {&list_tiles_kind, "list_tiles", "begin < r->blocks; begin", "begin < r->blocks - 1; begin", true},
+        {&list_tiles_kind, "list_tiles", "begin < r->blocks; begin", "begin + LEY_WIDTH < r->blocks; begin", true},
         {&list_tiles_kind, "list_tiles", "(block + 1) * LEY_LIST_BLOCK, r", "block * LEY_LIST_BLOCK + 8, r", true},
         {&list_tiles_kind, "list_tiles", "? dx * dx + dy * dy + dz * dz : (real)0", "? dx * dx : (real)9e9f", true},
         {&list_first_kind, "list_first-group", "i < part && is_second", "i < part - 1 && is_second"},

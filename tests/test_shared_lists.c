@@ -142,7 +142,8 @@ static void particles_jump_by_vectors_of_the_cell(void **state)
 
 /* ---- Cells that change ----------------------------------------------------------------------- */
 
-/* Pairs across a face of the cell, along x, which becomes shorter; what else there is stays alone. */
+/* Pairs across a face of the cell, along x, which becomes shorter; what else there is stays
+ * alone. */
 static void check_cell(double shorter_A, double beyond_A, int64_t lists)
 {
     enum { ACROSS = 2 * SIDE * SIDE };
