@@ -452,8 +452,8 @@
 
 /* list_place.cl, list_boxes.cl, list_move.cl, list_tiles.cl, listed_pairs.cl: clusters have
  * LEY_CLUSTER particles, LEY_WIDTH of vectors, 32 of groups. LEY_PLANAR 1, of vectors: a cluster's
- * numbers are {all x, all y, all z, all charges}; 0: {x, y, z, charge} of each particle. LEY_FULL 1:
- * rows have all pairs of their particles, 0: each pair is in one row; LEY_PTX: whether an OpenCL
+ * numbers are {all x, all y, all z, all charges}; 0: {x, y, z, charge} of each particle. LEY_FULL
+ * 1: rows have all pairs of their particles, 0: each pair is in one row; LEY_PTX: whether an OpenCL
  * device takes inline PTX. */
 #define LEY_LIST_BOXES_KEYS(KEY) \
     LEY_DIALECT_KEYS(KEY) \
