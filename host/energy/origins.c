@@ -7,6 +7,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* A list with a buffer takes longer to make and has more pairs: it serves so many frames at least,
  * and no more than are soon looked at. */
@@ -25,7 +26,9 @@ typedef struct span {
 static bool make_cell(const double *vector_A, cell *made)
 {
     static const bool all[3] = {true, true, true};
-    return cell_make(all, (const double(*)[3])vector_A, made, NULL) == LEY_OK;
+    double vectors_A[3][3];
+    memcpy(vectors_A, vector_A, sizeof vectors_A);
+    return cell_make(all, (const double(*)[3])vectors_A, made, NULL) == LEY_OK;
 }
 
 /* To the image within the cell around 0, as devices have it. */
