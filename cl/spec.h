@@ -471,6 +471,7 @@
 /* listed_pairs.cl. LEY_TYPES, of vectors: room for as many types; 0: for none. */
 #define LEY_LISTED_PAIRS_KEYS(KEY) \
     LEY_DIALECT_KEYS(KEY) \
+    KEY(LEY_EXP, exp) \
     KEY(LEY_CLUSTER, cluster) \
     KEY(LEY_FULL, full) \
     KEY(LEY_PTX, ptx) \
