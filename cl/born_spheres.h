@@ -21,12 +21,12 @@
 
 LEY_FN real sphere_value(real t)
 {
-    return 0.333333343f + t * (0.399993509f + t * (0.429133803f + t * (0.429521322f + t * 0.605631411f)));
+    return 0.333333343f + t * (0.40014257f + t * (0.42090746f + t * 0.55813605f));
 }
 
 LEY_FN real sphere_slope(real t)
 {
-    return 1.33333337f + t * (2.39990687f + t * (3.43667412f + t * (4.22918987f + t * 7.62412691f)));
+    return 1.33333337f + t * (2.4017522f + t * (3.33403953f + t * 5.84224796f));
 }
 
 /* Whether the series of large distances holds; where the integral ends, and necks; whether it is

@@ -600,6 +600,11 @@
 #define LEY_BORN_SUMS(pass, forces) \
     ((pass) == LEY_BORN_INTEGRALS ? 1 : (pass) == LEY_BORN_CHAIN ? 3 : (forces) ? 5 : 1)
 
+/* Words of a work-group's marks: a bit for each of a tile's others, of each particle of its own; of
+ * necks as well. */
+#define LEY_BORN_MARKS(pass, neck, tile, ux, wg) \
+    ((pass) == LEY_BORN_ENERGIES ? 1 : ((neck) ? 2 : 1) * ((tile) / 32) * (ux) * (wg))
+
 /* born_pairs.cl. A work-item has LEY_UX vectors of LEY_WIDTH particles, and goes through the others
  * LEY_TILE at a time, each tile with sums of its own; LEY_WG of them are a work-group. LEY_SALT,
  * LEY_NECK, LEY_PERIODIC, LEY_FORCES 1: there is salt; spheres have necks; pairs are of the nearest

@@ -589,12 +589,14 @@ static void pairs_specs(const dev_info *info, kernel_depth depth, kernel_visit *
             tiles.cluster = 32;
             tiles.full = way == 1;
         }
-        for (int kind = 0; kind < (int)LEY_LENNARD_JONES_KINDS; kind++) {
+        for (int kind = 0; kind <= (int)LEY_LENNARD_JONES_KINDS; kind++) { /* the last one: what most runs have */
+            const bool is_last = kind == (int)LEY_LENNARD_JONES_KINDS;
             char name[KERNEL_NAME];
-            o.lennard_jones = (ley_lennard_jones_kind)kind;
-            o.coulomb =
-                kind < (int)LEY_COULOMB_KINDS ? (ley_coulomb_kind)(LEY_COULOMB_KINDS - 1 - kind) : LEY_COULOMB_PLAIN;
-            o.forces = kind % 2 != 0;
+            o.lennard_jones = is_last ? LEY_LENNARD_JONES_PLAIN : (ley_lennard_jones_kind)kind;
+            o.coulomb = is_last                         ? LEY_COULOMB_EWALD
+                        : kind < (int)LEY_COULOMB_KINDS ? (ley_coulomb_kind)(LEY_COULOMB_KINDS - 1 - kind)
+                                                        : LEY_COULOMB_PLAIN;
+            o.forces = is_last || kind % 2 != 0;
             const listed_pairs_spec spec = listed_spec_for(info, &tiles, &o, 20);
             snprintf(name, sizeof name, "listed_pairs-%d-%d-%d", way, spec.lennard_jones, spec.coulomb);
             visit(context, name, &spec);

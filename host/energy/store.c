@@ -111,26 +111,19 @@ static int column_of(ley_energy_term term)
                                             : -1;
 }
 
-/* In double precision, several sums side by side: one addition need not wait for another. Adds the
- * absolute values to *absolute. */
-static double sum_of(const float *energy, size_t count, double *absolute)
+/* In double precision, several sums side by side: one addition need not wait for another. */
+static double sum_of(const float *energy, size_t count)
 {
     enum { SUMS = 8 };
-    double part[SUMS] = {0}, size[SUMS] = {0}, sum = 0;
+    double part[SUMS] = {0}, sum = 0;
     const size_t whole = count / SUMS * SUMS;
     for (size_t i = 0; i < whole; i += SUMS)
-        for (size_t k = 0; k < SUMS; k++) {
+        for (size_t k = 0; k < SUMS; k++)
             part[k] += (double)energy[i + k];
-            size[k] += fabs((double)energy[i + k]);
-        }
-    for (size_t k = 0; k < SUMS; k++) {
+    for (size_t k = 0; k < SUMS; k++)
         sum += part[k];
-        *absolute += size[k];
-    }
-    for (size_t i = whole; i < count; i++) {
+    for (size_t i = whole; i < count; i++)
         sum += (double)energy[i];
-        *absolute += fabs((double)energy[i]);
-    }
     return sum;
 }
 
@@ -140,13 +133,13 @@ static bool store_term(const storing *s, int frame, ley_energy_term term, const 
     const energy_problem *p = &s->e->problem;
     const float *energy =
         (const float *)s->b->energy_back->bytes + ((size_t)frame * LEY_ENERGY_TERMS + term) * p->padded;
-    double largest = 0, absolute = 0;
-    const double sum = sum_of(energy, p->count, &absolute);
+    const double sum = sum_of(energy, p->count);
     if (r->terms != NULL)
         r->terms[term] = sum;
     for (size_t i = 0; i < p->count && r->by_particle != NULL; i++)
         r->by_particle[(size_t)term * p->count + (size_t)p->order[i]] = (double)energy[i];
     const bool is_right = fabs(sum) < most_energy;
+    double largest = 0;
     for (size_t i = 0; i < p->count && !is_right; i++)
         if (!(fabs((double)energy[i]) <= largest)) { /* the largest one, or the last that is no number */
             largest = fabs((double)energy[i]);
@@ -208,17 +201,22 @@ static bool store_column(const storing *s, int frame, ley_energy_term term, cons
     from += ((size_t)frame * LEY_COLUMN_COUNT + (size_t)column_of(term)) * all * all;
     const energy_frame f = energy_run_frame(s->e, s->b->first + frame);
     const bool has_tail = term == LEY_ENERGY_LENNARD_JONES && p->tail != NULL;
-    for (size_t g = 0; g < all; g++, from += all) {
-        const size_t first = (size_t)p->column_first[g], end = (size_t)p->column_first[g + 1];
-        double absolute = 0, own = 0, *to = g < groups ? r->matrix + ((size_t)term * groups + g) * groups : NULL;
-        for (size_t i = first; i < end && has_tail; i++)
+    for (size_t g = 0; g < all; g++) {
+        double row = 0, sum = 0, absolute = 0, own = 0;
+        for (int32_t i = p->column_first[g]; i < p->column_first[g + 1] && has_tail; i++)
             own += energy_tail_of(p, f.cell_A, p->order[i]);
-        for (size_t h = 0; h < groups && to != NULL; h++)
-            to[h] = (double)from[h];
-        if (to != NULL)
-            to[g] += own;
-        const double row = sum_of(from, all, &absolute) + own, sum = sum_of(energy + first, end - first, &absolute);
-        is_right = is_right && fabs(row - sum) <= allowed * (absolute + fabs(own)) + least;
+        for (size_t h = 0; h < all; h++) {
+            const double element = (double)from[g * all + h] + (g == h ? own : 0);
+            row += element;
+            absolute += fabs(element);
+            if (g < groups && h < groups)
+                r->matrix[((size_t)term * groups + g) * groups + h] = element;
+        }
+        for (int32_t i = p->column_first[g]; i < p->column_first[g + 1]; i++) {
+            sum += (double)energy[i];
+            absolute += fabs((double)energy[i]);
+        }
+        is_right = is_right && fabs(row - sum) <= allowed * absolute + least;
     }
     return is_right;
 }
@@ -228,11 +226,10 @@ static bool store_matrix(const storing *s, int frame, const ley_energy_results *
     const energy_problem *p = &s->e->problem;
     const size_t square = (size_t)p->law_options.groups * (size_t)p->law_options.groups;
     bool is_right = true;
+    memset(r->matrix, 0, LEY_ENERGY_TERMS * square * sizeof *r->matrix);
     for (int term = 0; term < LEY_ENERGY_TERMS; term++)
         if (column_of((ley_energy_term)term) >= 0 && energy_has_term(p, (ley_energy_term)term))
             is_right = store_column(s, frame, (ley_energy_term)term, r) && is_right;
-        else
-            memset(r->matrix + (size_t)term * square, 0, square * sizeof *r->matrix);
     add_matrix_14(s->e, s->b->first + frame, r);
     if (energy_has_term(p, LEY_ENERGY_SURFACE))
         add_matrix_surface(s, frame, r);
