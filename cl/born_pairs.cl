@@ -116,6 +116,7 @@ LEY_KERNEL_OF(LEY_WG, 1, 1) born_pairs(LEY_PARAMETERS(LEY_BORN_PAIRS_ARGUMENTS))
 #if LEY_WIDTH == 1
     LEY_LOCAL_VARIABLE float4 sm_at[LEY_TILE];
     LEY_LOCAL_VARIABLE float4 sm_more[LEY_TILE];
+    LEY_LOCAL_VARIABLE unsigned sm_marks[LEY_BORN_MARKS(LEY_PASS, LEY_NECK, LEY_TILE, LEY_UX, LEY_WG)];
 #endif
     for (int begin = range.x; begin < range.y; begin += LEY_TILE) {
         const int end = min(begin + LEY_TILE, range.y);
@@ -124,7 +125,7 @@ LEY_KERNEL_OF(LEY_WG, 1, 1) born_pairs(LEY_PARAMETERS(LEY_BORN_PAIRS_ARGUMENTS))
             sum[k] = 0;
 #if LEY_WIDTH == 1
         stage(gm_frame, gm_spheres, gm_own_states, begin, end, sm_at, sm_more);
-        sum_tile(&o, sm_at, sm_more, begin, end, cell, numbers, gm_neck, size, sum);
+        sum_tile(&o, sm_at, sm_more, sm_marks, begin, end, cell, numbers, gm_neck, size, sum);
 #else
         sum_tile(&o, gm_frame, gm_spheres, gm_own_states, begin, end, cell, numbers, gm_neck, size, sum);
 #endif

@@ -1,7 +1,7 @@
 /* What a work-group of born_pairs.cl does with others: it brings a tile of them into local memory,
  * then each work-item goes through it. Spheres that are near, and necks, it marks, a bit for each,
- * and adds them behind every 32 of the others: a work-item has few of them, but at most times some
- * item of a group would have one, and all had to wait for it. */
+ * and adds them at the end of the tile: a work-item has few of them, but at most times some item of
+ * a group would have one, and all had to wait for it. */
 #ifndef LEY_BORN_PAIRS_GROUP_H
 #define LEY_BORN_PAIRS_GROUP_H
 
@@ -9,6 +9,7 @@
  * these so many at a time. */
 #define WORD 32
 #define STEP 8
+#define MARK_WORDS (LEY_TILE / WORD)
 #define FAR_AWAY 1e15f
 
 LEY_FN void load_own(own *o, int u, LEY_GLOBAL const float4 *gm_at, LEY_GLOBAL const float4 *gm_spheres,
@@ -55,9 +56,9 @@ LEY_FN void stage(LEY_GLOBAL const float4 *gm_at, LEY_GLOBAL const float4 *gm_sp
     a.more = sm_more[k]
 
 #if LEY_PASS == LEY_BORN_ENERGIES
-LEY_FN void sum_tile(const own *o, LEY_LOCAL const float4 *sm_at, LEY_LOCAL const float4 *sm_more, int begin, int end,
-                     LEY_REFERENCE(image_cell) cell, LEY_REFERENCE(sixteen) numbers, LEY_GLOBAL const float *gm_neck,
-                     int4 size, real *sum)
+LEY_FN void sum_tile(const own *o, LEY_LOCAL const float4 *sm_at, LEY_LOCAL const float4 *sm_more,
+                     LEY_LOCAL unsigned *sm_marks, int begin, int end, LEY_REFERENCE(image_cell) cell,
+                     LEY_REFERENCE(sixteen) numbers, LEY_GLOBAL const float *gm_neck, int4 size, real *sum)
 {
     for (int first = 0; first < end - begin; first += STEP)
         UNROLL for (int k = first; k < first + STEP; k++) {
@@ -70,53 +71,79 @@ LEY_FN void sum_tile(const own *o, LEY_LOCAL const float4 *sm_at, LEY_LOCAL cons
         }
 }
 #else
-LEY_FN void sum_tile(const own *o, LEY_LOCAL const float4 *sm_at, LEY_LOCAL const float4 *sm_more, int begin, int end,
-                     LEY_REFERENCE(image_cell) cell, LEY_REFERENCE(sixteen) numbers, LEY_GLOBAL const float *gm_neck,
-                     int4 size, real *sum)
+#define MARKS(which, u, word) sm_marks[(((which) * LEY_UX + (u)) * MARK_WORDS + (word)) * LEY_WG + LEY_LOCAL_ID(0)]
+
+/* Goes to the next of a work-item's marks, `left` being those of a word that are left; less than 0:
+ * there is none. Items that have few wait for those that have many, not at each word. */
+#define NEXT_MARK(which, u, base, left) \
+    while (left == 0 && base + WORD < end - begin) { \
+        base += WORD; \
+        left = MARKS(which, u, base / WORD); \
+    } \
+    const int k = left == 0 ? -1 : base + LEY_LOWEST_BIT(left); \
+    left &= left - 1
+
+LEY_FN void sum_tile(const own *o, LEY_LOCAL const float4 *sm_at, LEY_LOCAL const float4 *sm_more,
+                     LEY_LOCAL unsigned *sm_marks, int begin, int end, LEY_REFERENCE(image_cell) cell,
+                     LEY_REFERENCE(sixteen) numbers, LEY_GLOBAL const float *gm_neck, int4 size, real *sum)
 {
     for (int base = 0; base < end - begin; base += WORD) {
         const unsigned there = end - begin - base < WORD ? (1u << (end - begin - base)) - 1 : ~0u;
-        unsigned near[LEY_UX];
+        unsigned near[LEY_UX], necks[LEY_UX];
         UNROLL for (int u = 0; u < LEY_UX; u++)
-            near[u] = 0;
-#if LEY_NECK
-        unsigned necks[LEY_UX];
-        UNROLL for (int u = 0; u < LEY_UX; u++)
-            necks[u] = 0;
-#endif
-        for (int first = 0; first < WORD; first += STEP)
+            near[u] = necks[u] = 0;
+        for (int first = 0; first < WORD; first += STEP) {
+            unsigned of_step[LEY_UX], necks_of_step[LEY_UX]; /* whose bits are no variables */
+            UNROLL for (int u = 0; u < LEY_UX; u++)
+                of_step[u] = necks_of_step[u] = 0;
             UNROLL for (int k = 0; k < STEP; k++) {
                 TAKE(a, base + first + k);
                 UNROLL for (int u = 0; u < LEY_UX; u++) {
                     real x, y, z;
                     const real d2 = way_from(o, u, a.at, cell, &x, &y, &z), far = far_term(o, u, a, d2);
                     const bool is_near = IS_NEAR(d2);
-                    near[u] |= is_near ? 1u << k << first : 0;
-                    add_value(sum + u * SUMS, is_near ? (real)0 : WITHIN(d2, far), x, y, z);
+                    of_step[u] |= is_near ? 1u << k : 0;
+                    if (!is_near)
+                        add_value(sum + u * SUMS, WITHIN(d2, far), x, y, z);
 #if LEY_NECK
-                    necks[u] |= MAY_HAVE_NECK(d2) ? 1u << k << first : 0;
+                    necks_of_step[u] |= MAY_HAVE_NECK(d2) ? 1u << k : 0;
 #endif
                 }
             }
+            UNROLL for (int u = 0; u < LEY_UX; u++) {
+                near[u] |= of_step[u] << first;
+                necks[u] |= necks_of_step[u] << first;
+            }
+        }
         UNROLL for (int u = 0; u < LEY_UX; u++) {
-            for (unsigned left = near[u] & there; left != 0; left &= left - 1) {
-                const int k = base + LEY_LOWEST_BIT(left);
-                TAKE(a, k);
-                real x, y, z;
-                const real d2 = way_from(o, u, a.at, cell, &x, &y, &z);
-                add_value(sum + u * SUMS, WITHIN(d2, near_term(o, u, a, begin + k, d2, numbers)), x, y, z);
-            }
+            MARKS(0, u, base / WORD) = near[u] & there;
 #if LEY_NECK
-            for (unsigned left = necks[u] & there; left != 0; left &= left - 1) {
-                const int k = base + LEY_LOWEST_BIT(left);
-                TAKE(a, k);
-                real x, y, z;
-                const real d2 = way_from(o, u, a.at, cell, &x, &y, &z);
-                add_value(sum + u * SUMS, WITHIN(d2, neck_term(o, u, a, begin + k, d2, numbers, gm_neck, size)), x, y,
-                          z);
-            }
+            MARKS(1, u, base / WORD) = necks[u] & there;
 #endif
         }
+    }
+    UNROLL for (int u = 0; u < LEY_UX; u++) {
+        unsigned left = 0;
+        for (int base = -WORD;;) {
+            NEXT_MARK(0, u, base, left);
+            if (k < 0)
+                break;
+            TAKE(a, k);
+            real x, y, z;
+            const real d2 = way_from(o, u, a.at, cell, &x, &y, &z);
+            add_value(sum + u * SUMS, WITHIN(d2, near_term(o, u, a, begin + k, d2, numbers)), x, y, z);
+        }
+#if LEY_NECK
+        for (int base = -WORD;;) {
+            NEXT_MARK(1, u, base, left);
+            if (k < 0)
+                break;
+            TAKE(a, k);
+            real x, y, z;
+            const real d2 = way_from(o, u, a.at, cell, &x, &y, &z);
+            add_value(sum + u * SUMS, WITHIN(d2, neck_term(o, u, a, begin + k, d2, numbers, gm_neck, size)), x, y, z);
+        }
+#endif
     }
 }
 #endif

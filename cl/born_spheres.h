@@ -21,12 +21,12 @@
 
 LEY_FN real sphere_value(real t)
 {
-    return 0.333333343f + t * (0.399993509f + t * (0.429133803f + t * (0.429521322f + t * 0.605631411f)));
+    return 0.333333343f + t * (0.40014257f + t * (0.42090746f + t * 0.55813605f));
 }
 
 LEY_FN real sphere_slope(real t)
 {
-    return 1.33333337f + t * (2.39990687f + t * (3.43667412f + t * (4.22918987f + t * 7.62412691f)));
+    return 1.33333337f + t * (2.4017522f + t * (3.33403953f + t * 5.84224796f));
 }
 
 /* Whether the series of large distances holds; where the integral ends, and necks; whether it is
@@ -44,13 +44,15 @@ LEY_FN real sphere_slope(real t)
 #define IS_ANY(rho, lower, upper, end) ((rho) < (upper))
 #endif
 
-/* T of near spheres; by_d: 1/d. */
+/* T of near spheres; by_d: 1/d. The logarithm is that of upper/lower, without the digits that it
+ * would lose where both are nearly the same: a division that is not rounded as IEEE 754 has it, as
+ * OpenCL's, would cost others. */
 LEY_FN real near_value(real d, real by_d, real rho, real s, scalar end)
 {
     const real lower = LEY_MAX(rho, LEY_ABS(d - s)), upper = UPPER(d, s, end), by = 1 / (lower * upper),
                by_d2 = by_d * by_d;
     const real value = 0.5f * ((upper - lower) * by * (1 - 0.25f * (d - s * s * by_d) * (upper + lower) * by) -
-                               0.5f * by_d * LEY_F_LOG(upper * upper * by));
+                               0.5f * by_d * LEY_F_LOG1P((upper - lower) * (upper * by)));
     const real far = s * s * s * by_d2 * (by_d2 * sphere_value(s * s * by_d2));
     real overlapping = IS_ANY(rho, lower, upper, end) ? value : (real)0;
     if (SOME(s - d > rho)) { /* atanh(y)/y = 1 + y^2/3 + y^4/5 + ... */
@@ -67,7 +69,7 @@ LEY_FN real near_slope(real d, real by_d, real rho, real s, scalar end)
 {
     const real lower = LEY_MAX(rho, LEY_ABS(d - s)), upper = UPPER(d, s, end), by = 1 / (lower * upper), x = s * by_d,
                by_d2 = by_d * by_d;
-    const real slope = by_d * (0.25f * by_d2 * LEY_F_LOG(upper * upper * by) -
+    const real slope = by_d * (0.25f * by_d2 * LEY_F_LOG1P((upper - lower) * (upper * by)) -
                                0.125f * (1 + x * x) * (upper - lower) * by * (upper + lower) * by);
     const real far = -s * s * s * by_d2 * (by_d2 * (by_d2 * sphere_slope(x * x)));
     real overlapping = IS_ANY(rho, lower, upper, end) ? slope : (real)0;

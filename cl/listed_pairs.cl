@@ -19,7 +19,7 @@
  * A work-group has a part of a row, or, of vectors, a work-item the whole one. Work-groups: parts
  * of rows, and frames. */
 #if !defined(LEY_CLUSTER) || !defined(LEY_FULL) || !defined(LEY_PTX) || !defined(LEY_LENNARD_JONES) || \
-    !defined(LEY_COULOMB) || !defined(LEY_FORCES) || !defined(LEY_TYPES)
+    !defined(LEY_COULOMB) || !defined(LEY_FORCES) || !defined(LEY_TYPES) || !defined(LEY_EXP)
 #error "the specification is incomplete: see LEY_LISTED_PAIRS_KEYS in spec.h"
 #endif
 #include "dialect.h"
@@ -68,24 +68,32 @@ LEY_KERNEL_OF(LEY_WIDTH == 1 ? LEY_CLUSTER : 1, 1, 1) listed_pairs(LEY_PARAMETER
 #else
     LEY_LOCAL_VARIABLE float4 sm_other[LEY_CLUSTER];
     LEY_LOCAL_VARIABLE int sm_type[LEY_CLUSTER];
-    pair_sums sums;
+    LEY_LOCAL_VARIABLE float sm_taken[LEY_CLUSTER];
+    own_particles particles;
+    pair_sums sums[OWN];
     const int lane = LEY_LOCAL_ID(0), chunks = tiles + (near + LEY_CLUSTER - 1) / LEY_CLUSTER;
-    const float4 p = gm_at[row * LEY_CLUSTER + lane];
-    LEY_GLOBAL const float2 *gm_pairs = gm_table + gm_type[row * LEY_CLUSTER + lane] * room.w;
-    clear_sums(&sums);
+    load_row(gm_at + row * LEY_CLUSTER, gm_type + row * LEY_CLUSTER, room.w, scale.x, &particles);
+    FOR_OWN(u) clear_sums(&sums[u]);
     for (int chunk = part; chunk < chunks; chunk += parts) {
         const int entry = (chunk - tiles) * LEY_CLUSTER + lane, is_tile = chunk < tiles;
         const int name = is_tile ? gm_tile[chunk] : entry < near ? gm_list[entry] : -1,
                   slot = name < 0 ? -1 : (name & LEY_LIST_NUMBER) * (is_tile ? LEY_CLUSTER : 1) + (is_tile ? lane : 0),
-                  mask = is_tile ? gm_mask[(size_t)chunk * LEY_CLUSTER + lane] : -1;
-        add_chunk(gm_frame, p, gm_pairs, gm_at, gm_type, slot, name < 0 ? LEY_LIST_NONE : name >> LEY_LIST_SHIFT, mask,
-                  numbers, series, scale, slots, gm_sums + frame * LEY_LIST_SUMS * slots, gm_beyond + frame, sm_other,
-                  sm_type, &sums);
+                  shift = name < 0 ? LEY_LIST_NONE : name >> LEY_LIST_SHIFT;
+        const unsigned marks =
+            is_tile ? particles.there & marks_of(gm_mask + (size_t)chunk * LEY_CLUSTER) : particles.there;
+        stage_other(gm_frame, gm_at, gm_type, slot, shift, sm_other, sm_type);
+        const pair_sums others =
+            add_staged(gm_frame, &particles, gm_table, marks, numbers, series, sm_other, sm_type, sm_taken, sums);
+#if !LEY_FULL
+        if (slot >= 0)
+            add_to_memory(&others, slot, slots, scale, gm_sums + frame * LEY_LIST_SUMS * slots, gm_beyond + frame);
+#endif
     }
+    const pair_sums own_sums = row_sums(sums, sm_taken);
 #if LEY_FULL
-    store_sums(&sums, slots, gm_own + lane);
+    store_sums(&own_sums, slots, gm_own + lane);
 #else
-    add_to_memory(&sums, row * LEY_CLUSTER + lane, slots, scale, gm_sums + frame * LEY_LIST_SUMS * slots,
+    add_to_memory(&own_sums, row * LEY_CLUSTER + lane, slots, scale, gm_sums + frame * LEY_LIST_SUMS * slots,
                   gm_beyond + frame);
 #endif
 #endif

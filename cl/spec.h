@@ -476,6 +476,7 @@
 /* listed_pairs.cl. LEY_TYPES, of vectors: room for as many types; 0: for none. */
 #define LEY_LISTED_PAIRS_KEYS(KEY) \
     LEY_DIALECT_KEYS(KEY) \
+    KEY(LEY_EXP, exp) \
     KEY(LEY_CLUSTER, cluster) \
     KEY(LEY_FULL, full) \
     KEY(LEY_PTX, ptx) \
@@ -603,6 +604,11 @@
 /* Sums of a particle in a pass. */
 #define LEY_BORN_SUMS(pass, forces) \
     ((pass) == LEY_BORN_INTEGRALS ? 1 : (pass) == LEY_BORN_CHAIN ? 3 : (forces) ? 5 : 1)
+
+/* Words of a work-group's marks: a bit for each of a tile's others, of each particle of its own; of
+ * necks as well. */
+#define LEY_BORN_MARKS(pass, neck, tile, ux, wg) \
+    ((pass) == LEY_BORN_ENERGIES ? 1 : ((neck) ? 2 : 1) * ((tile) / 32) * (ux) * (wg))
 
 /* born_pairs.cl. A work-item has LEY_UX vectors of LEY_WIDTH particles, and goes through the others
  * LEY_TILE at a time, each tile with sums of its own; LEY_WG of them are a work-group. LEY_SALT,

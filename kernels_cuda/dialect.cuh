@@ -190,6 +190,7 @@ LEY_FN void ley_atomic_add_long(int2 *p, long long n)
 #define LEY_REAL(x) x##f
 #define LEY_F_EXP(x) expf(x)
 #define LEY_F_LOG(x) logf(x)
+#define LEY_F_LOG1P(x) log1pf(x)
 #define LEY_F_SQRT(x) sqrtf(x)
 #define LEY_F_ERF(x) erff(x)
 #define LEY_F_ERFC(x) erfcf(x)

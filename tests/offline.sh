@@ -284,6 +284,7 @@ F float __expf(float x) { return __nvvm_ex2_approx_f(1.442695F * x); }
 F float expf(float x) { return __expf(x); }
 F float sqrtf(float x) { return __nvvm_sqrt_rn_f(x); }
 F float logf(float x) { return 0.693147181F * __nvvm_lg2_approx_f(x); }
+F float log1pf(float x) { return logf(1 + x); }
 F double log(double x) { return 0.693147180559945 * __nvvm_lg2_approx_f((float)x); } /* the same, as those below */
 F double sin(double x) { return __nvvm_sin_approx_f((float)x); }
 F double cos(double x) { return __nvvm_cos_approx_f((float)x); }

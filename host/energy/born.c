@@ -19,8 +19,8 @@ typedef struct born {
     buffer_of_float4 spheres, factors, states;
     buffer_of_float neck, parts, none;
     buffer_of_float4 nowhere;
-    buffer_of_int4 ranges;
-    int32_t part_count, classes;
+    buffer_of_int4 ranges[BORN_PASSES]; /* of each pass: only those of energies end where groups do */
+    int32_t parts_of[BORN_PASSES], classes;
     double numbers[16], of_particles[4];
 } born;
 
@@ -179,10 +179,11 @@ static int32_t split(int32_t first, int32_t end, int32_t group, int32_t length, 
     return count;
 }
 
-static int32_t make_ranges(const energy_problem *p, int32_t length, int32_t (*ranges)[4])
+/* Of energies, or of another pass. */
+static int32_t make_ranges(const energy_problem *p, int pass, int32_t length, int32_t (*ranges)[4])
 {
     int32_t count = 0;
-    if (p->column_first == NULL)
+    if (p->column_first == NULL || pass != LEY_BORN_ENERGIES)
         return split(0, (int32_t)p->count, -1, length, ranges);
     for (int32_t g = 0; g < p->options.groups; g++)
         count += split(p->column_first[g], p->column_first[g + 1], g, length, ranges == NULL ? NULL : ranges + count);
@@ -204,24 +205,34 @@ static size_t part_floats(const energy_problem *p)
 
 static size_t frame_bytes(const energy_problem *p)
 {
-    return 4 * (4 * p->padded + (size_t)make_ranges(p, range_length(p), NULL) * part_floats(p));
+    return 4 * (4 * p->padded + (size_t)make_ranges(p, LEY_BORN_ENERGIES, range_length(p), NULL) * part_floats(p));
+}
+
+static ley_status upload_ranges(energy_part *part, const energy_problem *p, int pass, born *b, ley_error *error)
+{
+    /* A processor's work-items have no need of others beside them. */
+    const int32_t length = part->arena.device->info->device_class == DEV_CPU ? (int32_t)p->padded : range_length(p),
+                  count = make_ranges(p, pass, length, NULL);
+    int32_t(*ranges)[4] = malloc((size_t)count * sizeof *ranges);
+    if (ranges == NULL)
+        return ley_fail_memory(error, (size_t)count * sizeof *ranges, "parts of sums");
+    make_ranges(p, pass, length, ranges);
+    b->parts_of[pass] = count;
+    const ley_status status =
+        arena_upload(&part->arena, ranges, (size_t)count * sizeof *ranges, &b->ranges[pass].buffer, error);
+    free(ranges);
+    return status;
 }
 
 static ley_status upload(energy_part *part, const energy_problem *p, const numbers *n, born *b, ley_error *error)
 {
     const size_t sphere = p->padded * sizeof *n->sphere;
     const bool has_neck = energy_born_model_of(&p->arrays, &p->options, 0).neck > 0;
-    /* A processor's work-items have no need of others beside them. */
-    const int32_t length = part->arena.device->info->device_class == DEV_CPU ? (int32_t)p->padded : range_length(p);
-    b->classes = n->classes;
-    b->part_count = make_ranges(p, length, NULL);
-    int32_t(*ranges)[4] = malloc((size_t)b->part_count * sizeof *ranges);
-    if (ranges == NULL)
-        return ley_fail_memory(error, (size_t)b->part_count * sizeof *ranges, "parts of sums");
-    make_ranges(p, length, ranges);
     arena *a = &part->arena;
-    ley_status status = arena_upload(a, ranges, (size_t)b->part_count * sizeof *ranges, &b->ranges.buffer, error);
-    free(ranges);
+    ley_status status = LEY_OK;
+    b->classes = n->classes;
+    for (int pass = 0; pass < BORN_PASSES && status == LEY_OK; pass++)
+        status = upload_ranges(part, p, pass, b, error);
     if (status == LEY_OK)
         status = arena_upload(a, n->sphere, sphere, &b->spheres.buffer, error);
     if (status == LEY_OK)
@@ -240,7 +251,7 @@ static ley_status make_buffers(energy_part *part, const energy_problem *p, born 
     if (status == LEY_OK) /* in place of what is not there */
         status = arena_buffer(a, 4 * sizeof(float), DEV_READ_WRITE, &b->none.buffer, error);
     b->nowhere.buffer = b->none.buffer;
-    return status == LEY_OK ? arena_buffer(a, frames * (size_t)b->part_count * part_floats(p) * sizeof(float),
+    return status == LEY_OK ? arena_buffer(a, frames * (size_t)b->parts_of[LEY_BORN_ENERGIES] * part_floats(p) * sizeof(float),
                                            DEV_READ_WRITE, &b->parts.buffer, error)
                             : status;
 }
@@ -275,15 +286,15 @@ static ley_status create(energy_part *part, command_sequence *w, void **own, ley
 static void launch_pairs(const energy_problem *p, const born *b, energy_batch *batch, int pass)
 {
     const dev_kernel *kernel = &b->kernels.pairs[pass];
-    const size_t groups[3] = {p->padded / born_block(kernel), (size_t)b->part_count, (size_t)batch->frames};
+    const size_t groups[3] = {p->padded / born_block(kernel), (size_t)b->parts_of[pass], (size_t)batch->frames};
     born_pairs_arguments a = {.kind = &born_pairs_kind,
                               .gm_at = batch->position,
                               .gm_spheres = b->spheres,
                               .gm_states = b->states,
                               .gm_neck = b->neck,
                               .gm_cell = batch->cell.buffer != NULL ? batch->cell : b->nowhere,
-                              .gm_ranges = b->ranges,
-                              .size = {(int32_t)p->count, (int32_t)p->padded, b->part_count, b->classes},
+                              .gm_ranges = b->ranges[pass],
+                              .size = {(int32_t)p->count, (int32_t)p->padded, b->parts_of[pass], b->classes},
                               .gm_parts = b->parts};
     memcpy(a.numbers, b->numbers, sizeof a.numbers);
     sequence_step(&batch->sequence, BORN_STEP + pass);
@@ -298,9 +309,9 @@ static void launch_particles(const energy_problem *p, const born *b, energy_batc
     const int32_t columns = p->column_first == NULL ? 0 : p->options.groups;
     born_particles_arguments a = {.kind = &born_particles_kind,
                                   .gm_parts = b->parts,
-                                  .gm_ranges = b->ranges,
+                                  .gm_ranges = b->ranges[pass],
                                   .gm_factors = b->factors,
-                                  .size = {(int32_t)p->padded, b->part_count, columns, 0},
+                                  .size = {(int32_t)p->padded, b->parts_of[pass], columns, 0},
                                   .gm_states = b->states,
                                   .gm_energy = batch->energy,
                                   .gm_column = columns > 0 ? batch->parts : b->none,
@@ -310,7 +321,7 @@ static void launch_particles(const energy_problem *p, const born *b, energy_batc
     memcpy(a.numbers, b->of_particles, sizeof a.numbers);
     sequence_launch(&batch->sequence, kernel,
                     (const size_t[3]){p->padded / kernel->group_size[0], (size_t)batch->frames, 1}, &a,
-                    born_predict(&b->kernels.pairs[pass], (double)(b->part_count * batch->frames) * (double)p->padded));
+                    born_predict(&b->kernels.pairs[pass], (double)(b->parts_of[pass] * batch->frames) * (double)p->padded));
 }
 
 static void launch(energy_part *part, void *own, energy_batch *batch)

@@ -21,7 +21,14 @@ static int root_for(const dev_info *info, int width)
 {
     return width == 16 && (info->quirks & DEV_QUIRK_AVX512) != 0 ? LEY_ROOT_AVX512
            : width > 1                                           ? LEY_ROOT_RECIPROCAL
+           : (info->quirks & DEV_QUIRK_PTX) != 0                 ? LEY_ROOT_PTX
                                                                  : LEY_ROOT_STANDARD;
+}
+
+/* The same of powers of 2. */
+static int exp_for(const dev_info *info)
+{
+    return (info->quirks & DEV_QUIRK_PTX) != 0 ? LEY_EXP_PTX : LEY_EXP_STANDARD;
 }
 
 listed_pairs_spec listed_spec_for(const dev_info *info, const list_tiles_spec *tiles, const ley_energy_options *options,
@@ -30,6 +37,7 @@ listed_pairs_spec listed_spec_for(const dev_info *info, const list_tiles_spec *t
     return (listed_pairs_spec){.sum = LEY_SPEC_SUM_FLOAT,
                                .width = tiles->width,
                                .root = root_for(info, tiles->width),
+                               .exp = exp_for(info),
                                .cluster = tiles->cluster,
                                .full = tiles->full,
                                .ptx = tiles->ptx,
@@ -83,13 +91,14 @@ static listed_gather_spec gather_spec(const list_tiles_spec *tiles)
     return (listed_gather_spec){.sum = LEY_SPEC_SUM_FLOAT, .width = 1, .root = LEY_ROOT_STANDARD, .full = tiles->full};
 }
 
-/* As many work-groups as keep a card busy; a processor's have whole rows. */
+/* So many work-groups that a card, which has some 32 on each unit at once, is not idle for long
+ * while the last of them end; a processor's have whole rows. */
 static int parts_for(const dev_info *info, const list_tiles_spec *spec, int64_t rows)
 {
-    const int64_t wanted = 64 * (int64_t)(info->compute_units > 0 ? info->compute_units : 1);
+    const int64_t wanted = 256 * (int64_t)(info->compute_units > 0 ? info->compute_units : 1);
     if (spec->width > 1 || rows >= wanted)
         return 1;
-    return wanted / rows < MOST_PARTS ? (int)(wanted / rows) : MOST_PARTS;
+    return rows * MOST_PARTS > wanted ? (int)((wanted + rows - 1) / rows) : MOST_PARTS;
 }
 
 static ley_status make_kernels(listed *l, energy_part *part, const list_tiles_spec *tiles, ley_error *error)
@@ -626,7 +635,7 @@ static size_t bytes_of_pairs(const dev_info *info, const void *spec)
     const listed_pairs_spec *s = spec;
     (void)info;
     return s->width > 1 ? (size_t)(2 * s->types * s->width + 4 * (LEY_LIST_EACH + 1)) * sizeof(float)
-                        : (size_t)s->cluster * 5 * sizeof(float);
+                        : (size_t)s->cluster * 6 * sizeof(float);
 }
 
 static void group_of_gather(const dev_info *info, const void *spec, size_t size[3])
@@ -648,12 +657,14 @@ static void pairs_specs(const dev_info *info, kernel_depth depth, kernel_visit *
             tiles.cluster = 32;
             tiles.full = way == 1;
         }
-        for (int kind = 0; kind < (int)LEY_LENNARD_JONES_KINDS; kind++) {
+        for (int kind = 0; kind <= (int)LEY_LENNARD_JONES_KINDS; kind++) { /* the last one: what most runs have */
+            const bool is_last = kind == (int)LEY_LENNARD_JONES_KINDS;
             char name[KERNEL_NAME];
-            o.lennard_jones = (ley_lennard_jones_kind)kind;
-            o.coulomb =
-                kind < (int)LEY_COULOMB_KINDS ? (ley_coulomb_kind)(LEY_COULOMB_KINDS - 1 - kind) : LEY_COULOMB_PLAIN;
-            o.forces = kind % 2 != 0;
+            o.lennard_jones = is_last ? LEY_LENNARD_JONES_PLAIN : (ley_lennard_jones_kind)kind;
+            o.coulomb = is_last                         ? LEY_COULOMB_EWALD
+                        : kind < (int)LEY_COULOMB_KINDS ? (ley_coulomb_kind)(LEY_COULOMB_KINDS - 1 - kind)
+                                                        : LEY_COULOMB_PLAIN;
+            o.forces = is_last || kind % 2 != 0;
             const listed_pairs_spec spec = listed_spec_for(info, &tiles, &o, 20);
             snprintf(name, sizeof name, "listed_pairs-%d-%d-%d", way, spec.lennard_jones, spec.coulomb);
             visit(context, name, &spec);

@@ -127,6 +127,7 @@ void pair_numbers_make(const ley_energy_options *options, double alpha_per_A, pa
     lennard_jones_numbers(options->lennard_jones, c, options->switch_A, made->n);
     coulomb_numbers(options, c, made->n);
     if (options->coulomb == LEY_COULOMB_EWALD) {
+        made->n[9] = alpha_per_A;
         make_series(alpha_per_A, c, made->series);
         measure_series(alpha_per_A, c, made);
     }

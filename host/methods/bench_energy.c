@@ -254,20 +254,23 @@ static double count_pairs(const energy_system *s, double cutoff_A)
     return found / looked * (double)s->count / 2;
 }
 
-/* cl/listed_pairs.cl with cl/pair_terms.h: the distance 6, powers 5, Lennard-Jones 4, Coulomb 4, of
- * Ewald's sum a series of 15 more, sums 2. Forces: slopes 6, another series, vectors 6. Where a
- * pair is in one row, it has the other particle's sums as well; elsewhere it is in two. */
+/* cl/listed_pairs.cl with cl/pair_terms.h: the distance 6, powers 5, Lennard-Jones 4, Coulomb 4, sums
+ * 2; of Ewald's sum a series of 15 more, on cards 9 with a power of 2. Forces: slopes 6, vectors 6,
+ * another series, on cards 2 with a power. Where a pair is in one row, it has the other particle's
+ * sums as well; elsewhere it is in two. */
 static work work_of_listed(const worker *w, bool is_ewald, bool forces)
 {
     const list_tiles_spec spec = lists_spec_for(w->info);
-    const double each = (is_ewald ? 34 : 19) + (forces ? (is_ewald ? 26 : 12) : 0);
-    return spec.full ? (work){2 * each, 2, 0} : (work){each + (forces ? 5 : 2), 1, 0};
+    const bool has_powers = is_ewald && spec.width == 1;
+    const double value = has_powers ? 9 : is_ewald ? 15 : 0, slope = has_powers ? 2 : is_ewald ? 14 : 0,
+                 each = 19 + value + (forces ? 12 + slope : 0), powers = has_powers ? 1 + (forces ? 1 : 0) : 0;
+    return spec.full ? (work){2 * each, 2, 2 * powers} : (work){each + (forces ? 5 : 2), 1, powers};
 }
 
 /* docs/energies.md has these of generalised Born; each pair is computed for both particles. */
 static work work_of_pair(const worker *w, const energy_way *way)
 {
-    const work radii = {32, 2, 0}, energies = {22, 2, 2}, with_slopes = {44, 2, 2}, chain = {50, 2, 0},
+    const work radii = {30, 2, 0}, energies = {22, 2, 2}, with_slopes = {44, 2, 2}, chain = {46, 2, 0},
                plain = {32, 2, 0}, plain_forces = {48, 2, 0};
     switch (way->kind) {
     case LISTED_PAIRS:
@@ -281,7 +284,7 @@ static work work_of_pair(const worker *w, const energy_way *way)
     case CHAIN:
         return chain;
     case BORN_FRAME:
-        return way->more ? (work){32 + 44 + 50, 6, 2} : (work){32 + 22, 4, 2};
+        return way->more ? (work){30 + 44 + 46, 6, 2} : (work){30 + 22, 4, 2};
     case MMGBSA:
         return (work){plain.multiply_adds + radii.multiply_adds + energies.multiply_adds, 6, 2};
     default:
