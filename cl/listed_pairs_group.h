@@ -29,16 +29,7 @@ LEY_FN void add_pair(LEY_GLOBAL const float4 *gm_frame, float4 p, LEY_GLOBAL con
     s->z = is_near ? t.slope * dz : 0;
 }
 
-#if LEY_FULL
-LEY_FN void store_sums(const pair_sums *s, size_t slots, LEY_GLOBAL float *gm_own)
-{
-    gm_own[0] = 0.5f * s->lennard_jones;
-    gm_own[slots] = 0.5f * s->coulomb;
-    gm_own[2 * slots] = s->x;
-    gm_own[3 * slots] = s->y;
-    gm_own[4 * slots] = s->z;
-}
-#else
+#if !LEY_FULL
 LEY_FN void add_quanta(real value, LEY_GLOBAL int2 *gm_sum, float most, LEY_GLOBAL int *gm_beyond)
 {
     if (LEY_ABS(value) <= most)

@@ -87,6 +87,7 @@ static const struct {
 } cases[] = {{"pairs", "dhfr-9A-lists", ENERGIES_OFF},
              {"pairs", "dhfr-9A-energies", ENERGIES_OFF},
              {"pairs", "dhfr-9A-forces", FORCES_OFF},
+             {"pairs", "dhfr-9A-patches", FORCES_OFF},
              {"pairs", "dhfr-all-energies", ENERGIES_OFF},
              {"gb", "4656-integrals", RADII_OFF},
              {"gb", "4656-slopes", FORCES_OFF},

@@ -26,6 +26,7 @@ KERNEL_ARGUMENTS_STRUCT(list_tiles, LEY_LIST_TILES_ARGUMENTS);
 /* What a device's lists are by default: vectors of a processor hold a cluster, and have rows of all
  * pairs; so have work-groups, unless they pass numbers on without local memory. */
 list_tiles_spec lists_spec_for(const dev_info *info);
+list_tiles_spec lists_spec_of_groups(bool full, int sub_groups);
 list_boxes_spec lists_boxes_spec(const list_tiles_spec *spec); /* also of list_place */
 list_first_spec lists_first_spec(const dev_info *info);
 
