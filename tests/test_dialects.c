@@ -158,7 +158,7 @@ static void blank_sections(char *text, const char *condition, const char *name)
  * not is for those that do. In CUDA C nobody reads OpenCL's dialect. */
 static void blank_what_is_not_for(const kernel_kind *kind, const char *suffix, char *text)
 {
-    static const char *const optional[] = {"LEY_PAIR", "LEY_USER_PAIR", "LEY_USER_SLOPE",
+    static const char *const optional[] = {"LEY_PAIR", "LEY_USER_PAIR",  "LEY_USER_SLOPE",
                                            "LEY_EXP",  "LEY_SUB_GROUPS", "LEY_TOTAL"};
     for (size_t i = 0; i < sizeof optional / sizeof optional[0]; i++) {
         bool is_key = false;

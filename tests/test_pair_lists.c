@@ -161,9 +161,8 @@ static bool is_built(const list_tiles_spec *spec, const ley_energy_options *o)
     const listed_pairs_spec pairs = listed_spec_for(device->info, spec, o, TYPES + 1);
     dev_kernel kernel[2] = {{.program = NULL}};
     ley_error error = {0};
-    const bool is_there =
-        kernel_create(device, &list_tiles_kind, spec, NULL, NULL, &kernel[0], &error) == LEY_OK &&
-        kernel_create(device, &listed_pairs_kind, &pairs, NULL, NULL, &kernel[1], &error) == LEY_OK;
+    const bool is_there = kernel_create(device, &list_tiles_kind, spec, NULL, NULL, &kernel[0], &error) == LEY_OK &&
+                          kernel_create(device, &listed_pairs_kind, &pairs, NULL, NULL, &kernel[1], &error) == LEY_OK;
     if (!is_there)
         print_message("%s\n", error.message);
     kernel_destroy(&kernel[0]);
@@ -188,15 +187,15 @@ static void all_forms_are_right(void **state)
                  {"work-groups, each pair in one row", false, true, LEY_SUB_GROUPS_NONE},
                  {"sub-groups", false, has, has ? info->sub_groups : LEY_SUB_GROUPS_INTEL},
                  {"the standard's sub-groups", false, has_standard, LEY_SUB_GROUPS_KHR}};
-    float *position_A = some_positions(COUNT, FRAMES, 2.6, 5);
-    const double w = some_width_A(COUNT, 2.6) + 1,
-                 box[2][9] = {{w, 0, 0, 0, w, 0, 0, 0, w}, {w + 1, 0, 0, 3, w, 0, -4, 5, w + 0.4}};
-    const ley_energy_options o = options_of(LEY_LENNARD_JONES_PLAIN, LEY_COULOMB_SHIFTED_CHARMM, 9);
+    float *position_A = some_positions(COUNT, FRAMES, 1.5, 5);
+    const double w = some_width_A(COUNT, 1.5) + 0.5,
+                 crowded[2][9] = {{w, 0, 0, w / 2, w, 0, w / 2, w / 2, w}, {w, 0, 0, 0, w, 0, 0, 0, w}};
+    const ley_energy_options o = options_of(LEY_LENNARD_JONES_SHIFTED, LEY_COULOMB_SHIFTED, 9.35);
     for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
         const list_tiles_spec spec = lists_spec_of_groups(forms[i].full, forms[i].sub_groups);
         forced = &spec;
         assert_int_equal(is_built(&spec, &o), forms[i].has);
-        check(forms[i].what, o.lennard_jones, o.coulomb, o.cutoff_A, position_A, box[0]);
+        check(forms[i].what, o.lennard_jones, o.coulomb, o.cutoff_A, position_A, crowded[0]);
         forced = NULL;
     }
     free(position_A);
@@ -350,5 +349,6 @@ static void faults_are_found(void **state)
 int main(void)
 {
     return RUN_GROUP(SUPPORT_GROUP(.name = "pair lists", .opened = &engine), all_kinds_are_those_of_the_law,
-                     all_cells_are_right, all_forms_are_right, edges_are_sharp, frames_have_the_same_bytes, faults_are_found);
+                     all_cells_are_right, all_forms_are_right, edges_are_sharp, frames_have_the_same_bytes,
+                     faults_are_found);
 }

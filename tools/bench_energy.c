@@ -85,10 +85,11 @@ static void print_pme(const ley_bench_device *device)
 }
 
 const bench_row pairs_bench = {
-    .option = {.name = "pairs",
-               .says =
-                   "pairs: lists of pairs, energies and forces of pairs within 9 and 12 A, by these and by the papers' first "
-                   "kernels, and of all pairs: " SIZES},
+    .option =
+        {.name = "pairs",
+         .says =
+             "pairs: lists of pairs, energies and forces of pairs within 9 and 12 A, by these and by the papers' first "
+             "kernels, and of all pairs: " SIZES},
     .not_its = NOT_ITS,
     .columns = BENCH_PAIRS | BENCH_ENERGIES,
     .print = print_pairs,

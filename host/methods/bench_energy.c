@@ -135,10 +135,11 @@ static bool is_of_mesh(const energy_way *way)
 
 static const char *on_request(const dev_info *info, const char *name)
 {
-    enum { LARGE = 500000 };
+    enum { LARGE = 500000, LARGE_FOR_PATCHES = 50000 };
+    const energy_way *way = find_way(name);
     if (info->quirks & DEV_QUIRK_INTERPRETER)
         return "its kernels are interpreted, and these are many particles: it is measured when it is named";
-    return find_way(name)->atoms > LARGE && info->device_class != DEV_GPU
+    return way->atoms > (way->kind == PATCHES ? LARGE_FOR_PATCHES : LARGE) && info->device_class != DEV_GPU
                ? "so many particles take long on a processor: it is measured when it is named"
                : NULL;
 }
@@ -553,8 +554,8 @@ static ley_status begin_part(step_run *r, dev *device, ley_error *error)
     const energy_system *s = r->system;
     if (r->way->kind != PATCHES)
         return energy_part_begin(r->part, &r->problem, device, r->way->cutoff_A > 0, 2 * s->frames, error);
-    const ley_status status = energy_memory_make(r->part, &r->problem, device, true, 2 * s->frames,
-                                                 patches_frame_bytes(&r->problem), error);
+    const ley_status status =
+        energy_memory_make(r->part, &r->problem, device, true, 2 * s->frames, patches_frame_bytes(&r->problem), error);
     return status == LEY_OK ? patches_begin(&r->patches, r->part, s->frames, s->cell_A, error) : status;
 }
 

@@ -88,8 +88,7 @@ static ley_status make_bits(patches *p, energy_part *part, ley_error *error)
                           bit = p->excluded[i][0] + other - (int32_t)i;
             word[bit / 32] |= 1U << bit % 32;
         }
-    const ley_status status =
-        arena_upload(&part->arena, word, (bits / 32 + 1) * sizeof *word, &p->bits.buffer, error);
+    const ley_status status = arena_upload(&part->arena, word, (bits / 32 + 1) * sizeof *word, &p->bits.buffer, error);
     free(word);
     return status;
 }
@@ -140,9 +139,8 @@ ley_status patches_begin(patches *p, energy_part *part, int frames, const double
     const ley_energy_options *o = &part->problem->options;
     const patch_pairs_spec spec = spec_for(part->arena.device->info, o->lennard_jones, o->coulomb);
     const ley_status status = begin(p, part, frames, cell_A, most, error);
-    return status == LEY_OK
-               ? kernel_create(part->arena.device, &patch_pairs_kind, &spec, NULL, NULL, &p->pairs, error)
-               : status;
+    return status == LEY_OK ? kernel_create(part->arena.device, &patch_pairs_kind, &spec, NULL, NULL, &p->pairs, error)
+                            : status;
 }
 
 void patches_end(patches *p)
@@ -204,8 +202,7 @@ static ley_status send_frames(const patches *p, energy_part *part, energy_batch 
                     .first = calloc(firsts, sizeof *s.first),
                     .slot = calloc(o->padded, sizeof *s.slot),
                     .patch = calloc(slots, sizeof *s.patch)};
-    const bool is_whole =
-        s.sorted != NULL && s.which != NULL && s.first != NULL && s.slot != NULL && s.patch != NULL;
+    const bool is_whole = s.sorted != NULL && s.which != NULL && s.first != NULL && s.slot != NULL && s.patch != NULL;
     for (size_t f = 0; f < (size_t)b->frames && is_whole; f++) {
         sort_frame(p, o, (const float(*)[4])b->position_out->bytes + f * o->padded,
                    (const float(*)[4])b->cell_out->bytes + 6 * f, &s);
@@ -323,5 +320,4 @@ static void specs(const dev_info *info, kernel_depth depth, kernel_visit *visit,
 
 KERNEL_DESCRIBE_ARGUMENTS(patch_pairs, LEY_PATCH_PAIRS_ARGUMENTS)
 const kernel_kind patch_pairs_kind = {KERNEL_DESCRIPTION(patch_pairs, LEY_PATCH_PAIRS_KEYS, patch_pairs),
-                                      .group = group_of, .local_bytes = bytes_of, .specs = specs,
-                                      .test = test_patches};
+                                      .group = group_of, .local_bytes = bytes_of, .specs = specs, .test = test_patches};

@@ -9,14 +9,14 @@
 extern const kernel_kind patch_pairs_kind;
 
 typedef struct patches {
-    int32_t along[3];           /* patches along each of the cell's vectors */
-    dev_kernel pairs, gather;   /* the first pass and the second */
+    int32_t along[3];         /* patches along each of the cell's vectors */
+    dev_kernel pairs, gather; /* the first pass and the second */
     pair_numbers numbers;
-    buffer_of_float4 sorted;    /* [frames][particles], */
-    buffer_of_int4 which;       /* and what they are */
+    buffer_of_float4 sorted; /* [frames][particles], */
+    buffer_of_int4 which;    /* and what they are */
     buffer_of_int first, slot, bits, beyond;
     buffer_of_float floats;
-    int32_t (*excluded)[2];     /* [particles]: where a particle's bits begin, and the most difference */
+    int32_t (*excluded)[2]; /* [particles]: where a particle's bits begin, and the most difference */
 } patches;
 
 /* Bytes of a frame. */
