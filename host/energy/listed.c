@@ -588,8 +588,8 @@ static void group_of_gather(const dev_info *info, const void *spec, size_t size[
     size[1] = size[2] = 1;
 }
 
-/* Kinds that usual force fields have; all of them; those of work-groups, too: all pairs, and each in
- * one row, whose sums go through local memory, and through sub-groups. */
+/* Kinds that usual force fields have; all of them; those of work-groups, too: all pairs, and each
+ * in one row, whose sums go through local memory, and through sub-groups. */
 static void pairs_specs(const dev_info *info, kernel_depth depth, kernel_visit *visit, void *context)
 {
     list_tiles_spec tiles = lists_spec_for(info);
