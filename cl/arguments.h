@@ -542,6 +542,20 @@
     NEXT(WRITE, float, gm_floats) \
     NEXT(WRITE, int, gm_beyond)
 
+#define LEY_PATCH_PAIRS_ARGUMENTS(FIRST, NEXT) \
+    FIRST(READ, float4, gm_sorted) \
+    NEXT(READ, int4, gm_which) \
+    NEXT(READ, int, gm_first) \
+    NEXT(VALUE, int4, size) \
+    NEXT(READ, float4, gm_cell) \
+    NEXT(READ, int, gm_bits) \
+    NEXT(INT, int, types) \
+    NEXT(READ, float2, gm_table) \
+    NEXT(VALUE, sixteen, numbers) \
+    NEXT(VALUE, sixteen, series) \
+    NEXT(VALUE, scalar, scale) \
+    NEXT(WRITE, float, gm_floats)
+
 #define LEY_LISTED_GATHER_ARGUMENTS(FIRST, NEXT) \
     FIRST(INT, int, particles) \
     NEXT(INT, int, padded) \

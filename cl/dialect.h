@@ -162,10 +162,11 @@ typedef LEY_PASTE(scalar, 16) sixteen;
 #define LEY_GLOBAL_ID(d) get_global_id(d)
 #define LEY_GLOBAL_SIZE(d) get_global_size(d)
 
-/* Votes of a group that is a warp. */
-#ifdef LEY_PTX
-#define LEY_VOTES(items) (LEY_PTX && (items) == 32)
-#if LEY_PTX
+/* Votes of a group that is a warp or a sub-group, and what its work-items pass on. */
+#ifdef LEY_SUB_GROUPS
+#define LEY_VOTES(items) (LEY_SUB_GROUPS != LEY_SUB_GROUPS_NONE && (items) == 32)
+#define LEY_SHUFFLES(items) LEY_VOTES(items)
+#if LEY_SUB_GROUPS == LEY_SUB_GROUPS_PTX
 LEY_FN unsigned ley_votes(bool wants)
 {
     unsigned votes;
@@ -174,15 +175,26 @@ LEY_FN unsigned ley_votes(bool wants)
                    : "r"((int)wants));
     return votes;
 }
-#endif
-#define LEY_SHUFFLES(items) LEY_VOTES(items)
-#if LEY_PTX
 LEY_FN float ley_shuffle(float x, int item)
 {
     float y;
     __asm volatile("shfl.sync.idx.b32 %0, %1, %2, 31, 0xffffffff;" : "=f"(y) : "f"(x), "r"(item));
     return y;
 }
+#elif LEY_SUB_GROUPS != LEY_SUB_GROUPS_NONE
+#undef LEY_KERNEL_OF
+#define LEY_KERNEL_OF(x, y, z) \
+    __kernel __attribute__((reqd_work_group_size(x, y, z))) __attribute__((intel_reqd_sub_group_size(32))) void
+#ifdef cl_khr_subgroup_ballot
+LEY_FN unsigned ley_votes(bool wants) { return sub_group_ballot(wants ? 1 : 0).x; }
+#else
+LEY_FN unsigned ley_votes(bool wants) { return sub_group_reduce_add(wants ? 1u << get_sub_group_local_id() : 0u); }
+#endif
+#if LEY_SUB_GROUPS == LEY_SUB_GROUPS_KHR
+LEY_FN float ley_shuffle(float x, int item) { return sub_group_shuffle(x, (uint)item); }
+#else
+LEY_FN float ley_shuffle(float x, int item) { return intel_sub_group_shuffle(x, (uint)item); }
+#endif
 #endif
 #endif
 

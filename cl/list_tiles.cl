@@ -22,7 +22,7 @@
  * gm_near      [frames][clusters][room.y] names of slots
  * gm_beyond    [2] the bits of all numbers of tiles, and of particles, that there was no room for,
  *              together. 0 beforehand */
-#if !defined(LEY_CLUSTER) || !defined(LEY_FULL) || !defined(LEY_PTX)
+#if !defined(LEY_CLUSTER) || !defined(LEY_FULL) || !defined(LEY_SUB_GROUPS)
 #error "the specification is incomplete: see LEY_LIST_TILES_KEYS in spec.h"
 #endif
 #include "dialect.h"

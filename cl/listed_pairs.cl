@@ -18,30 +18,15 @@
  *
  * A work-group has a part of a row, or, of vectors, a work-item the whole one. Work-groups: parts
  * of rows, and frames. */
-#if !defined(LEY_CLUSTER) || !defined(LEY_FULL) || !defined(LEY_PTX) || !defined(LEY_LENNARD_JONES) || \
+#if !defined(LEY_CLUSTER) || !defined(LEY_FULL) || !defined(LEY_SUB_GROUPS) || !defined(LEY_LENNARD_JONES) || \
     !defined(LEY_COULOMB) || !defined(LEY_FORCES) || !defined(LEY_TYPES) || !defined(LEY_EXP)
 #error "the specification is incomplete: see LEY_LISTED_PAIRS_KEYS in spec.h"
 #endif
 #include "dialect.h"
 
 #include "list.h"
+#include "pair_sums.h"
 #include "pair_terms.h"
-
-/* A particle's sums, or those of a vector of them. */
-typedef struct {
-    real lennard_jones, coulomb, x, y, z;
-} pair_sums;
-
-LEY_FN void clear_sums(pair_sums *s) { s->lennard_jones = s->coulomb = s->x = s->y = s->z = (real)0; }
-
-LEY_FN void add_sums(pair_sums *s, const pair_sums *more)
-{
-    s->lennard_jones += more->lennard_jones;
-    s->coulomb += more->coulomb;
-    s->x += more->x;
-    s->y += more->y;
-    s->z += more->z;
-}
 
 #if LEY_WIDTH == 1
 #include "listed_pairs_group.h"
@@ -91,7 +76,7 @@ LEY_KERNEL_OF(LEY_WIDTH == 1 ? LEY_CLUSTER : 1, 1, 1) listed_pairs(LEY_PARAMETER
     }
     const pair_sums own_sums = row_sums(sums, sm_taken);
 #if LEY_FULL
-    store_sums(&own_sums, slots, gm_own + lane);
+    store_sums_at(&own_sums, slots, gm_own + lane);
 #else
     add_to_memory(&own_sums, row * LEY_CLUSTER + lane, slots, scale, gm_sums + frame * LEY_LIST_SUMS * slots,
                   gm_beyond + frame);

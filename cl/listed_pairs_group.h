@@ -100,16 +100,7 @@ LEY_FN pair_sums row_sums(pair_sums *sums, LEY_LOCAL float *sm_taken)
 
 /* ---- Sums in memory -------------------------------------------------------------------------- */
 
-#if LEY_FULL
-LEY_FN void store_sums(const pair_sums *s, size_t slots, LEY_GLOBAL float *gm_own)
-{
-    gm_own[0] = 0.5f * s->lennard_jones;
-    gm_own[slots] = 0.5f * s->coulomb;
-    gm_own[2 * slots] = s->x;
-    gm_own[3 * slots] = s->y;
-    gm_own[4 * slots] = s->z;
-}
-#else
+#if !LEY_FULL
 LEY_FN void add_quanta(real value, LEY_GLOBAL int2 *gm_sum, float most, LEY_GLOBAL int *gm_beyond)
 {
     if (LEY_ABS(value) <= most)

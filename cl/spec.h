@@ -32,6 +32,13 @@
 #define LEY_EXP_PTX 3        /* ex2.approx.ftz.f32: the special-function unit, denormals flushed */
 #define LEY_EXP_COUNT 4
 
+/* LEY_SUB_GROUPS: how the work-items of a work-group of 32 vote and pass numbers on in OpenCL C
+ * without local memory. CUDA C has its own way, unasked. */
+#define LEY_SUB_GROUPS_NONE 0  /* not at all */
+#define LEY_SUB_GROUPS_PTX 1   /* instructions of a warp, as inline PTX */
+#define LEY_SUB_GROUPS_KHR 2   /* cl_khr_subgroup_shuffle, with a required size of 32 */
+#define LEY_SUB_GROUPS_INTEL 3 /* cl_intel_subgroups, with the same */
+
 /* LEY_ATOMS: where a kernel reads its atoms. */
 #define LEY_ATOMS_CONSTANT 0 /* streamed from constant memory, one batch per launch */
 #define LEY_ATOMS_GLOBAL 1   /* streamed from global memory */
@@ -227,11 +234,10 @@
  * left out; LEY_SPLIT: and those that only halves of it are in reach of are kept apart, 1:
  * halves along x and z, 2: along y as well; or, of vectors, into how many parts along z a column
  * is cut, each of which has a list of the atoms that it is in reach of.
- * LEY_TABLE: LEY_ATOMS_CONSTANT or LEY_ATOMS_GLOBAL, where the table of bins is. LEY_PTX:
- * whether an OpenCL device takes inline PTX. LEY_NODES, of groups without LEY_FIELD: a mesh's
- * potentials at the points are added to the sums, and along each axis there is room for so many
- * nodes that have a part in a region; 0: nothing is added. LEY_BY_PLANE as in nodes.h, of that
- * mesh. */
+ * LEY_TABLE: LEY_ATOMS_CONSTANT or LEY_ATOMS_GLOBAL, where the table of bins is. LEY_NODES, of
+ * groups without LEY_FIELD: a mesh's potentials at the points are added to the sums, and along each
+ * axis there is room for so many nodes that have a part in a region; 0: nothing is added.
+ * LEY_BY_PLANE as in nodes.h, of that mesh. */
 #define LEY_CUTOFF_KEYS(KEY) \
     KEY(LEY_LX, lx) \
     KEY(LEY_LY, ly) \
@@ -250,7 +256,7 @@
     KEY(LEY_TOTAL, total) \
     KEY(LEY_ROOT, root) \
     KEY(LEY_PAIR, pair) \
-    KEY(LEY_PTX, ptx) \
+    KEY(LEY_SUB_GROUPS, sub_groups) \
     KEY(LEY_NODES, nodes) \
     KEY(LEY_BY_PLANE, by_plane) \
     KEY(LEY_FIELD, field) \
@@ -453,8 +459,7 @@
 /* list_place.cl, list_boxes.cl, list_move.cl, list_tiles.cl, listed_pairs.cl: clusters have
  * LEY_CLUSTER particles, LEY_WIDTH of vectors, 32 of groups. LEY_PLANAR 1, of vectors: a cluster's
  * numbers are {all x, all y, all z, all charges}; 0: {x, y, z, charge} of each particle. LEY_FULL
- * 1: rows have all pairs of their particles, 0: each pair is in one row; LEY_PTX: whether an OpenCL
- * device takes inline PTX. */
+ * 1: rows have all pairs of their particles, 0: each pair is in one row. */
 #define LEY_LIST_BOXES_KEYS(KEY) \
     LEY_DIALECT_KEYS(KEY) \
     KEY(LEY_CLUSTER, cluster) \
@@ -471,7 +476,7 @@
     LEY_DIALECT_KEYS(KEY) \
     KEY(LEY_CLUSTER, cluster) \
     KEY(LEY_FULL, full) \
-    KEY(LEY_PTX, ptx)
+    KEY(LEY_SUB_GROUPS, sub_groups)
 
 /* listed_pairs.cl. LEY_TYPES, of vectors: room for as many types; 0: for none. */
 #define LEY_LISTED_PAIRS_KEYS(KEY) \
@@ -479,11 +484,19 @@
     KEY(LEY_EXP, exp) \
     KEY(LEY_CLUSTER, cluster) \
     KEY(LEY_FULL, full) \
-    KEY(LEY_PTX, ptx) \
+    KEY(LEY_SUB_GROUPS, sub_groups) \
     KEY(LEY_LENNARD_JONES, lennard_jones) \
     KEY(LEY_COULOMB, coulomb) \
     KEY(LEY_FORCES, forces) \
     KEY(LEY_TYPES, types)
+
+/* patch_pairs.cl: work-items of a group. */
+#define LEY_PATCH_PAIRS_KEYS(KEY) \
+    LEY_DIALECT_KEYS(KEY) \
+    KEY(LEY_WG, wg) \
+    KEY(LEY_LENNARD_JONES, lennard_jones) \
+    KEY(LEY_COULOMB, coulomb)
+
 /* mesh_gather.cl: as in density_spread.cl. */
 #define LEY_MESH_GATHER_KEYS(KEY) \
     LEY_DIALECT_KEYS(KEY) \

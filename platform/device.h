@@ -38,6 +38,7 @@ typedef struct dev_info {
     int compute_units, clock_MHz;
     int vector_width; /* floats in a native vector */
     int capability;   /* 10 major + minor of a CUDA device; 0 else */
+    int sub_groups;   /* LEY_SUB_GROUPS_... of spec.h: what its OpenCL C has for 32 work-items */
     size_t max_work_group, max_work_items[3];
     size_t max_groups[3]; /* work-groups of a launch along x, y, z */
     uint64_t global_bytes, max_allocation_bytes, local_bytes, constant_bytes;

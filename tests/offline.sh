@@ -240,6 +240,24 @@ cpu_half() {
     done <"$1"
 }
 
+# Kernels that pass numbers on, by the standard's sub-groups of 32 and by Intel's, for a device that
+# takes SPIR: each specification that does so through local memory.
+sub_groups() {
+    "$specs" gpu | awk '/-DLEY_CLUSTER=/ && /-DLEY_FULL=0/ && sub(/-DLEY_SUB_GROUPS=0/, "-DLEY_SUB_GROUPS=@") {
+        for (how = 2; how <= 3; how++) {line = $0; sub(/@/, how, line); print "spir64", line}}'
+}
+
+spir_half() {
+    local processor kernel name options language
+    while read -r processor kernel name options; do
+        language="-cl-std=CL3.0"
+        [[ $options != *-DLEY_SUB_GROUPS=3* ]] || language="-cl-std=CL1.2 -Dcl_intel_subgroups"
+        one clang-spir64 all "$name" "$clang" -x cl $language -O2 -target spir64 -fgnu89-inline -cl-no-stdinc -Xclang -finclude-default-header \
+            $options "$top/$kernel.cl" -S -emit-llvm -o /dev/null || continue
+        echo "clang-spir64 all $name - -"
+    done <"$1"
+}
+
 # What the kernels need of CUDA C, in clang's terms: its own headers want a toolkit of the time.
 write_fermi_header() {
     cat <<'HEADER'
@@ -365,6 +383,8 @@ with_clang() {
     "$specs" cpu $(is_few && echo few || echo all) | sed 's/^/avx512 /' >"$top/cpu.list"
     ! is_few || rest cpu all few >>"$top/cpu.list"
     in_two "$top/cpu.list" cpu_half >>"$results"
+    sub_groups >"$top/spir.list"
+    in_two "$top/spir.list" spir_half >>"$results"
     if "$clang" --print-targets 2>/dev/null | grep -q nvptx64; then
         ptxas=$(has_toolkit && { command -v ptxas || ls /usr/local/cuda/bin/ptxas 2>/dev/null; })
         [ -n "$ptxas" ] || skip "PTX for Fermi is not assembled: no ptxas is installed"

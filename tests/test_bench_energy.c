@@ -87,6 +87,7 @@ static const struct {
 } cases[] = {{"pairs", "dhfr-9A-lists", ENERGIES_OFF},
              {"pairs", "dhfr-9A-energies", ENERGIES_OFF},
              {"pairs", "dhfr-9A-forces", FORCES_OFF},
+             {"pairs", "dhfr-9A-patches", FORCES_OFF},
              {"pairs", "dhfr-all-energies", ENERGIES_OFF},
              {"gb", "4656-integrals", RADII_OFF},
              {"gb", "4656-slopes", FORCES_OFF},
@@ -182,13 +183,16 @@ static void the_command_prints_them(void **state)
 {
     const char *cache = getenv("LEYDEN_CACHE_DIR");
     (void)state;
-    cli("LEYDEN_CACHE_DIR=%s bench --kernel pairs --variant dhfr-9A-forces --repeats 1 --device 0 --json p.json "
-        "--csv p.csv --markdown p.md",
+    cli("LEYDEN_CACHE_DIR=%s bench --kernel pairs --repeats 1 --device 0 --json p.json --csv p.csv --markdown p.md",
         cache);
+    cli_expect(0, "\ndhfr-9A: patches (two passes) take ", NULL);
+    cli_expect(0, " times as long as tile lists (one pass), ", NULL);
+    cli_expect(0, " patches, two passes: 23556 atoms, ", NULL);
     cli_expect(0, "\ndhfr-9A-forces to a plain loop in C on one core: ", NULL);
     cli_expect(0, "launches  timed  spread %  % of root limit  % of FMA limit  relative RMS  what was taken", NULL);
     cli("LEYDEN_CACHE_DIR=%s bench p.json", cache); /* the report agrees with its schema */
     cli_expect(0, "| dhfr-9A-forces |", NULL);
+    cli_expect(0, "| dhfr-12A-patches |", NULL);
     cli("LEYDEN_CACHE_DIR=%s bench --kernel pme --variant dhfr-spread --repeats 1 --device 0", cache);
     cli_expect(0, "% of arithmetic  % of memory  relative RMS  what was taken", NULL);
     static const cli_failing failing[] = {

@@ -158,8 +158,8 @@ static void blank_sections(char *text, const char *condition, const char *name)
  * not is for those that do. In CUDA C nobody reads OpenCL's dialect. */
 static void blank_what_is_not_for(const kernel_kind *kind, const char *suffix, char *text)
 {
-    static const char *const optional[] = {"LEY_PAIR", "LEY_USER_PAIR", "LEY_USER_SLOPE",
-                                           "LEY_EXP",  "LEY_PTX",       "LEY_TOTAL"};
+    static const char *const optional[] = {"LEY_PAIR", "LEY_USER_PAIR",  "LEY_USER_SLOPE",
+                                           "LEY_EXP",  "LEY_SUB_GROUPS", "LEY_TOTAL"};
     for (size_t i = 0; i < sizeof optional / sizeof optional[0]; i++) {
         bool is_key = false;
         for (const char *const *key = kind->keys; *key != NULL; key++)
@@ -302,7 +302,7 @@ static void compare_keys(const kernel_kind *kind, const char *suffix, char *text
     collect_keys(text, &read);
     for (const char *const *key = kind->keys; *key != NULL; key++) {
         add_key(&wanted, *key);
-        const bool is_foreign = strcmp(suffix, "cu") == 0 && strcmp(*key, "LEY_PTX") == 0; /* CUDA has it, unasked */
+        const bool is_foreign = strcmp(suffix, "cu") == 0 && strcmp(*key, "LEY_SUB_GROUPS") == 0; /* unasked */
         if (!has_key(&read, *key) && !is_foreign)
             blame(found, "%s.%s: %s of its kind is not read", kind->name, suffix, *key);
     }

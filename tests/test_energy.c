@@ -10,6 +10,7 @@
 #include "energy/surface.h"
 #include "engine/engine.h"
 #include "law/energy.h"
+#include "methods/patches.h"
 #include "verify/self_test.h"
 
 static ley_engine *engine;
@@ -586,6 +587,19 @@ static void self_tests_find_faults(void **state)
         {&lcpo_kind, "lcpo-periodic-group", "gm_position + frame * padded", "gm_position"},
         {&group_sums_kind, "group_sums", "i < gm_column[g + 1]", "i + 1 < gm_column[g + 1]"},
         {&group_sums_kind, "group_sums", "(which * columns + h) * padded", "(which * columns + g) * padded"},
+        {&patch_pairs_kind, "patch_pairs", "if (r2 < numbers.s0",
+         "if (pair != 22 && r2 < numbers.s0"},                                      /* none of these */
+        {&patch_pairs_kind, "patch_pairs", "pair / 3 % 3 - 1", "pair / 3 % 2 - 1"}, /* a neighbour twice */
+        {&patch_pairs_kind, "patch_pairs", "at < size ? 0.0f : 1.0f", "at < size ? 0.0f : -1.0f"},
+        {&patch_pairs_kind, "patch_pairs", "b * v.x", "b * v.y"},
+        {&patch_pairs_kind, "patch_pairs", "min(LEY_WG, others_end - begin)", "min(LEY_WG - 1, others_end - begin)"},
+        {&patch_pairs_kind, "patch_pairs", "k < count; k++", "k < count - (count < LEY_WG); k++"},
+        {&patch_pairs_kind, "patch_pairs", "begin < others_end; begin += LEY_WG",
+         "begin < others_end; begin = others_end"},
+        {&patch_pairs_kind, "patch_pairs", "own < end; own += LEY_WG", "own < end; own = end"},
+        {&patch_pairs_kind, "patch_pairs", "own + lane < end", "own + lane < end - 1"},
+        {&patch_pairs_kind, "patch_pairs", "d >= -other.w", "d >= 0"},
+        {&patch_pairs_kind, "patch_pairs", "gm_vector = gm_cell + 6 * frame", "gm_vector = gm_cell"},
     };
     for (size_t i = 0; i < sizeof faults / sizeof *faults; i++) {
         const bool has_vectors = engine->workers[0].info->device_class == DEV_CPU;

@@ -142,6 +142,65 @@ static void all_cells_are_right(void **state)
     free(crowd_A);
 }
 
+/* ---- Forms of rows --------------------------------------------------------------------------- */
+
+static const list_tiles_spec *forced; /* NULL: the device's own */
+
+list_tiles_spec __real_lists_spec_for(const dev_info *info);
+list_tiles_spec __wrap_lists_spec_for(const dev_info *info);
+
+list_tiles_spec __wrap_lists_spec_for(const dev_info *info)
+{
+    return forced != NULL ? *forced : __real_lists_spec_for(info);
+}
+
+/* Kernels of this form, of which there is none where sub-groups are missing. */
+static bool is_built(const list_tiles_spec *spec, const ley_energy_options *o)
+{
+    dev *device = engine->workers[0].device;
+    const listed_pairs_spec pairs = listed_spec_for(device->info, spec, o, TYPES + 1);
+    dev_kernel kernel[2] = {{.program = NULL}};
+    ley_error error = {0};
+    const bool is_there = kernel_create(device, &list_tiles_kind, spec, NULL, NULL, &kernel[0], &error) == LEY_OK &&
+                          kernel_create(device, &listed_pairs_kind, &pairs, NULL, NULL, &kernel[1], &error) == LEY_OK;
+    if (!is_there)
+        print_message("%s\n", error.message);
+    kernel_destroy(&kernel[0]);
+    kernel_destroy(&kernel[1]);
+    ley_error_clear(&error);
+    return is_there;
+}
+
+/* Work-groups, as cards have them, on any device; and sub-groups that a device says it has and has
+ * not, in whose place local memory is taken. */
+static void all_forms_are_right(void **state)
+{
+    (void)state;
+    const dev_info *info = engine->workers[0].info;
+    const bool has = info->sub_groups != LEY_SUB_GROUPS_NONE,
+               has_standard = has && strncmp(info->version, "OpenCL 3", 8) == 0;
+    const struct {
+        const char *what;
+        bool full, has;
+        int sub_groups;
+    } forms[] = {{"work-groups, all pairs", true, true, LEY_SUB_GROUPS_NONE},
+                 {"work-groups, each pair in one row", false, true, LEY_SUB_GROUPS_NONE},
+                 {"sub-groups", false, has, has ? info->sub_groups : LEY_SUB_GROUPS_INTEL},
+                 {"the standard's sub-groups", false, has_standard, LEY_SUB_GROUPS_KHR}};
+    float *position_A = some_positions(COUNT, FRAMES, 1.5, 5);
+    const double w = some_width_A(COUNT, 1.5) + 0.5,
+                 crowded[2][9] = {{w, 0, 0, w / 2, w, 0, w / 2, w / 2, w}, {w, 0, 0, 0, w, 0, 0, 0, w}};
+    const ley_energy_options o = options_of(LEY_LENNARD_JONES_SHIFTED, LEY_COULOMB_SHIFTED, 9.35);
+    for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
+        const list_tiles_spec spec = lists_spec_of_groups(forms[i].full, forms[i].sub_groups);
+        forced = &spec;
+        assert_int_equal(is_built(&spec, &o), forms[i].has);
+        check(forms[i].what, o.lennard_jones, o.coulomb, o.cutoff_A, position_A, crowded[0]);
+        forced = NULL;
+    }
+    free(position_A);
+}
+
 /* ---- Edges ----------------------------------------------------------------------------------- */
 
 /* Pairs that are far from all others, each a little nearer or further than the cutoff. */
@@ -321,9 +380,9 @@ static void self_tests_find_faults(void **state)
         {&listed_pairs_kind, "listed_pairs-0-1-4", "(float)(bits >> i & 1)", "1.0f", true}, /* unheeded masks */
         {&listed_pairs_kind, "listed_pairs-0-1-4", "+ STRETCH && k", "+ STRETCH - 1 && k", true},
         {&listed_pairs_kind, "listed_pairs-0-1-4", "s->x += slope * dx", "s->x += slope * dy", true},
-        {&listed_pairs_kind, "listed_pairs-1-1-4", "(mask >> k & 1) != 0", "true"},
-        {&listed_pairs_kind, "listed_pairs-1-1-4", "gm_own[2 * slots] = s->x", "gm_own[2 * slots] = s->y"},
-        {&listed_pairs_kind, "listed_pairs-2-1-4", "(mask >> (lane + k) % LEY_CLUSTER & 1) != 0", "true"},
+        {&listed_pairs_kind, "listed_pairs-1-1-4", "(marks & 1u << u * STEPS) != 0", "true"},
+        {&listed_pairs_kind, "listed_pairs-1-1-4", "own->x += slope * dx;", "own->x += slope * dy;"},
+        {&listed_pairs_kind, "listed_pairs-2-1-4", "bits << STEPS) >> place", "bits << STEPS) >> 0"},
         {&listed_pairs_kind, "listed_pairs-2-1-4", "gm_own + 2 * slots, scale", "gm_own + 3 * slots, scale"},
     };
     const bool has_vectors = support_has_vectors(engine);
@@ -343,6 +402,6 @@ static void self_tests_find_faults(void **state)
 int main(void)
 {
     return RUN_GROUP(SUPPORT_GROUP(.name = "pair lists", .opened = &engine), all_kinds_are_those_of_the_law,
-                     all_cells_are_right, edges_are_sharp, frames_have_the_same_bytes, faults_are_found,
-                     self_tests_find_faults);
+                     all_cells_are_right, all_forms_are_right, edges_are_sharp, frames_have_the_same_bytes,
+                     faults_are_found, self_tests_find_faults);
 }

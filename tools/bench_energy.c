@@ -2,6 +2,7 @@
 #include "bench_row.h"
 #include "registry.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -32,9 +33,33 @@ static void print_ratio(const ley_bench_device *device, const char *variant, con
                row->evaluations_per_s / device->host_loop_evaluations_per_s);
 }
 
+/* What the papers compare: their first variant with their second, without and with its lists. */
+static void print_variants(const ley_bench_device *device)
+{
+    static const char *const systems[] = {"dhfr-9A", "dhfr-12A", "apoa1-9A", "apoa1-12A", "stmv-9A", "stmv-12A"};
+    static const char *const steps[3] = {"patches", "forces", "lists"};
+    for (size_t i = 0; i < sizeof systems / sizeof *systems; i++) {
+        double ms[3];
+        for (size_t k = 0; k < 3; k++) {
+            char variant[32];
+            snprintf(variant, sizeof variant, "%s-%s", systems[i], steps[k]);
+            const ley_bench_row *row = right_row(device, variant);
+            ms[k] = row != NULL ? ley_bench_row_figure(row, "frame_ms") : NAN;
+        }
+        if (ms[0] / ms[1] > 0)
+            printf("%s: patches (two passes) take %.3g times as long as tile lists (one pass)", systems[i],
+                   ms[0] / ms[1]);
+        if (ms[0] / (ms[1] + ms[2]) > 0)
+            printf(", %.3g times with the making of lists", ms[0] / (ms[1] + ms[2]));
+        if (ms[0] / ms[1] > 0)
+            puts("");
+    }
+}
+
 static void print_pairs(const ley_bench_device *device)
 {
     print_ratio(device, "dhfr-9A-forces", ", without the making of lists,");
+    print_variants(device);
     puts(
         "pairs are those within the cutoff, each of two particles; shares are of what these take, which are fewer than "
         "lists have");
@@ -60,9 +85,11 @@ static void print_pme(const ley_bench_device *device)
 }
 
 const bench_row pairs_bench = {
-    .option = {.name = "pairs",
-               .says =
-                   "pairs: lists of pairs, energies and forces of pairs within 9 and 12 A, and of all pairs: " SIZES},
+    .option =
+        {.name = "pairs",
+         .says =
+             "pairs: lists of pairs, energies and forces of pairs within 9 and 12 A, by these and by the papers' first "
+             "kernels, and of all pairs: " SIZES},
     .not_its = NOT_ITS,
     .columns = BENCH_PAIRS | BENCH_ENERGIES,
     .print = print_pairs,

@@ -106,6 +106,7 @@ const check_row check_table[] = {
     KERNEL("list_tiles", 0, "what is near clusters of particles"),
     KERNEL("listed_pairs", 0, "energies and forces of pairs of lists"),
     KERNEL("listed_gather", 0, "sums of pairs, from slots to particles"),
+    KERNEL("patch_pairs", 0, "energies and forces of pairs of patches"),
     KERNEL("mesh_points", 0, "positions for a mesh"),
     KERNEL("mesh_gather", 0, "potentials and fields of a mesh at particles"),
     KERNEL("ions_mask", 0, "nodes near atoms"),

@@ -68,7 +68,7 @@ static ley_status settle(energy_part *part, energy_batch *b, bool *again, ley_er
     *again = false;
     for (size_t i = 0; energy_modules[i] != NULL && status == LEY_OK; i++) {
         bool own = false;
-        if (energy_modules[i]->settle != NULL && energy_modules[i]->wanted(part->problem, part->is_periodic))
+        if (energy_modules[i]->settle != NULL && part->own[i] != NULL)
             status = energy_modules[i]->settle(part, part->own[i], b, &own, error);
         *again = *again || own;
     }

@@ -772,17 +772,18 @@ static void place_specs(const dev_info *info, kernel_depth depth, kernel_visit *
     visit(context, "list_place", &spec);
 }
 
-/* By default, and work-groups with rows of both kinds. */
+/* By default, and work-groups with rows of both kinds, also with the votes of sub-groups. */
 static void tiles_specs(const dev_info *info, kernel_depth depth, kernel_visit *visit, void *context)
 {
     list_tiles_spec spec = lists_spec_for(info);
     visit(context, "list_tiles", &spec);
-    spec.width = 1;
-    spec.cluster = 32;
-    spec.root = LEY_ROOT_STANDARD;
     for (int full = 0; full < 2 && depth > KERNEL_FEW; full++) {
-        spec.full = full;
+        spec = lists_spec_of_groups(full != 0, LEY_SUB_GROUPS_NONE);
         visit(context, full ? "list_tiles-group-full" : "list_tiles-group", &spec);
+    }
+    if (depth > KERNEL_FEW && info->sub_groups != LEY_SUB_GROUPS_NONE) {
+        spec = lists_spec_of_groups(false, info->sub_groups);
+        visit(context, "list_tiles-sub-groups", &spec);
     }
 }
 

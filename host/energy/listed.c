@@ -40,7 +40,7 @@ listed_pairs_spec listed_spec_for(const dev_info *info, const list_tiles_spec *t
                                .exp = exp_for(info),
                                .cluster = tiles->cluster,
                                .full = tiles->full,
-                               .ptx = tiles->ptx,
+                               .sub_groups = tiles->sub_groups,
                                .lennard_jones = (int)options->lennard_jones,
                                .coulomb = (int)options->coulomb,
                                .forces = options->forces,
@@ -321,9 +321,28 @@ static ley_status make_shared(listed *l, energy_part *part, ley_error *error)
     return status == LEY_OK ? pair_lists_make_move(&l->lists, part->arena.device, error) : status;
 }
 
+/* As lists_spec_for() says, but where a driver has sub-groups that it does not compile, or wrongly:
+ * then through local memory. */
+static list_tiles_spec choose_lists(dev *device, const energy_problem *p)
+{
+    const list_tiles_spec spec = lists_spec_for(device->info);
+    const listed_pairs_spec of_pairs = listed_spec_for(device->info, &spec, &p->options, p->types);
+    dev_kernel tiles = {.program = NULL}, pairs = {.program = NULL};
+    ley_error error = {0};
+    if (spec.sub_groups == LEY_SUB_GROUPS_NONE || spec.sub_groups == LEY_SUB_GROUPS_PTX)
+        return spec;
+    ley_status status = kernel_create(device, &list_tiles_kind, &spec, NULL, NULL, &tiles, &error);
+    if (status == LEY_OK)
+        status = kernel_create(device, &listed_pairs_kind, &of_pairs, NULL, NULL, &pairs, &error);
+    kernel_destroy(&tiles);
+    kernel_destroy(&pairs);
+    ley_error_clear(&error);
+    return status == LEY_OK ? spec : lists_spec_of_groups(true, LEY_SUB_GROUPS_NONE);
+}
+
 static ley_status create(energy_part *part, command_sequence *w, void **own, ley_error *error)
 {
-    const list_tiles_spec spec = lists_spec_for(part->arena.device->info);
+    const list_tiles_spec spec = choose_lists(part->arena.device, part->problem);
     listed *l = *own = calloc(1, sizeof *l);
     (void)w;
     if (l == NULL)
@@ -466,6 +485,7 @@ static ley_status run_trial(const dev_kernel *built, energy_trial *t, listed *l,
         tiles.cluster = s->cluster;
     }
     tiles.full = s->full;
+    tiles.sub_groups = s->sub_groups;
     const listed_gather_spec gather = gather_spec(&tiles);
     energy_batch *b = energy_trial_batch(t);
     bool again = true;
@@ -645,18 +665,17 @@ static void group_of_gather(const dev_info *info, const void *spec, size_t size[
     size[1] = size[2] = 1;
 }
 
-/* Kinds that usual force fields have; all of them; those of work-groups, too. */
+/* Kinds that usual force fields have; all of them; those of work-groups, too: all pairs, and each
+ * in one row, whose sums go through local memory, and through sub-groups. */
 static void pairs_specs(const dev_info *info, kernel_depth depth, kernel_visit *visit, void *context)
 {
     list_tiles_spec tiles = lists_spec_for(info);
+    const int ways = depth == KERNEL_FEW ? 1 : info->sub_groups == LEY_SUB_GROUPS_NONE ? 3 : 4;
     ley_energy_options o;
     ley_energy_options_default(&o);
-    for (int way = 0; way < (depth > KERNEL_FEW ? 3 : 1); way++) {
-        if (way > 0) {
-            tiles.width = 1;
-            tiles.cluster = 32;
-            tiles.full = way == 1;
-        }
+    for (int way = 0; way < ways; way++) {
+        if (way > 0)
+            tiles = lists_spec_of_groups(way == 1, way == 3 ? info->sub_groups : LEY_SUB_GROUPS_NONE);
         for (int kind = 0; kind <= (int)LEY_LENNARD_JONES_KINDS; kind++) { /* the last one: what most runs have */
             const bool is_last = kind == (int)LEY_LENNARD_JONES_KINDS;
             char name[KERNEL_NAME];

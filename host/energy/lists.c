@@ -12,18 +12,28 @@ static const kernel_dialect plain = {.sum = LEY_SPEC_SUM_FLOAT, .width = 1, .roo
 
 enum { GROUP_CLUSTER = 32 };
 
+list_tiles_spec lists_spec_of_groups(bool full, int sub_groups)
+{
+    return (list_tiles_spec){.sum = LEY_SPEC_SUM_FLOAT,
+                             .width = 1,
+                             .root = LEY_ROOT_STANDARD,
+                             .cluster = GROUP_CLUSTER,
+                             .full = full,
+                             .sub_groups = sub_groups};
+}
+
 list_tiles_spec lists_spec_for(const dev_info *info)
 {
-    const bool has_vectors = info->device_class == DEV_CPU && info->vector_width >= 4;
-    const bool is_passing_on = info->capability >= 30 || (info->quirks & DEV_QUIRK_PTX) != 0;
-    const int width = !has_vectors ? 1 : calibrate_width(info) > 8 ? 16 : 8;
+    const int width = calibrate_width(info) > 8 ? 16 : 8,
+              sub_groups = (info->quirks & DEV_QUIRK_PTX) != 0 ? LEY_SUB_GROUPS_PTX : info->sub_groups;
+    if (info->device_class != DEV_CPU || info->vector_width < 4)
+        return lists_spec_of_groups(info->capability < 30 && sub_groups == LEY_SUB_GROUPS_NONE, sub_groups);
     return (list_tiles_spec){.sum = LEY_SPEC_SUM_FLOAT,
                              .width = width,
                              .root = width == 16 && (info->quirks & DEV_QUIRK_AVX512) != 0 ? LEY_ROOT_AVX512
                                                                                            : LEY_ROOT_STANDARD,
-                             .cluster = has_vectors ? width : GROUP_CLUSTER,
-                             .full = has_vectors || !is_passing_on,
-                             .ptx = (info->quirks & DEV_QUIRK_PTX) != 0};
+                             .cluster = width,
+                             .full = 1};
 }
 
 list_boxes_spec lists_boxes_spec(const list_tiles_spec *spec)

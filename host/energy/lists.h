@@ -30,6 +30,7 @@ KERNEL_ARGUMENTS_STRUCT(list_tiles, LEY_LIST_TILES_ARGUMENTS);
  * pairs; so have work-groups, unless they pass numbers on without local memory. */
 list_tiles_spec lists_spec_for(const dev_info *info);
 list_boxes_spec lists_boxes_spec(const list_tiles_spec *spec); /* also of list_place and list_move */
+list_tiles_spec lists_spec_of_groups(bool full, int sub_groups);
 list_first_spec lists_first_spec(const dev_info *info);
 
 /* How frames are laid out: boxes are those of clusters, up to a multiple of LEY_LIST_BLOCK, then

@@ -3,6 +3,7 @@
  * and MM/GBSA as a caller of ley_energy_run() has it. Every row is judged by the law. */
 #include "bandwidth.h"
 #include "clock.h"
+#include "energy/batch.h"
 #include "energy/born.h"
 #include "energy/device_part.h"
 #include "energy/listed.h"
@@ -15,6 +16,7 @@
 #include "methods/energy_loops.h"
 #include "methods/energy_systems.h"
 #include "methods/frames.h"
+#include "methods/patches.h"
 #include "methods/subjects.h"
 
 #include <math.h>
@@ -25,6 +27,7 @@
 typedef enum energy_row_kind {
     LISTS, /* of a liquid's pairs */
     LISTED_PAIRS,
+    PATCHES,
     ALL_PAIRS,
     SPREAD, /* of Ewald's sum */
     TRANSFORMS,
@@ -65,8 +68,9 @@ typedef struct energy_way {
 
 #define OF_PAIRS(name, size, cutoff) \
     {name "-lists", LISTS, size, cutoff, false}, {name "-energies", LISTED_PAIRS, size, cutoff, false}, \
+        {name "-forces", LISTED_PAIRS, size, cutoff, true}, \
     { \
-        name "-forces", LISTED_PAIRS, size, cutoff, true \
+        name "-patches", PATCHES, size, cutoff, true \
     }
 #define OF_MESH(name, size) \
     {name "-spread", SPREAD, size, 12, true}, {name "-transforms", TRANSFORMS, size, 12, true}, \
@@ -131,10 +135,11 @@ static bool is_of_mesh(const energy_way *way)
 
 static const char *on_request(const dev_info *info, const char *name)
 {
-    enum { LARGE = 500000 };
+    enum { LARGE = 500000, LARGE_FOR_PATCHES = 50000 };
+    const energy_way *way = find_way(name);
     if (info->quirks & DEV_QUIRK_INTERPRETER)
         return "its kernels are interpreted, and these are many particles: it is measured when it is named";
-    return find_way(name)->atoms > LARGE && info->device_class != DEV_GPU
+    return way->atoms > (way->kind == PATCHES ? LARGE_FOR_PATCHES : LARGE) && info->device_class != DEV_GPU
                ? "so many particles take long on a processor: it is measured when it is named"
                : NULL;
 }
@@ -271,10 +276,12 @@ static work work_of_listed(const worker *w, bool is_ewald, bool forces)
 static work work_of_pair(const worker *w, const energy_way *way)
 {
     const work radii = {30, 2, 0}, energies = {22, 2, 2}, with_slopes = {44, 2, 2}, chain = {46, 2, 0},
-               plain = {32, 2, 0}, plain_forces = {48, 2, 0};
+               plain = {32, 2, 0}, plain_forces = {48, 2, 0}, two_passes = {62, 2, 0};
     switch (way->kind) {
     case LISTED_PAIRS:
         return work_of_listed(w, false, way->more);
+    case PATCHES:
+        return two_passes;
     case ALL_PAIRS:
         return way->more ? plain_forces : plain;
     case RADII:
@@ -312,6 +319,7 @@ typedef struct step_run {
     const energy_system *system;
     energy_problem problem;
     energy_part *part;
+    patches patches; /* of their rows */
     int frames;
     size_t launches;
 } step_run;
@@ -323,6 +331,7 @@ static unsigned steps_of(energy_row_kind kind)
     case LISTS:
         return 1U << ENERGY_STEP_PLACES | 1U << ENERGY_STEP_LISTS;
     case LISTED_PAIRS:
+    case PATCHES:
         return 1U << ENERGY_STEP_PAIRS;
     case SPREAD:
         return 1U << ENERGY_STEP_SPREAD;
@@ -341,6 +350,15 @@ static unsigned steps_of(energy_row_kind kind)
     }
 }
 
+static ley_status start_patches(step_run *r, energy_batch *b, ley_error *error)
+{
+    energy_batch_begin(r->part, b, 0, r->frames, r->system->position_A, r->system->cell_A);
+    energy_batch_poison(r->part, b);
+    const ley_status status = patches_launch(&r->patches, r->part, b, error);
+    energy_batch_read(r->part, b);
+    return status;
+}
+
 static ley_status run_once(void *context, double *seconds, ley_error *error)
 {
     step_run *r = context;
@@ -348,7 +366,9 @@ static ley_status run_once(void *context, double *seconds, ley_error *error)
     const energy_system *s = r->system;
     const unsigned steps = steps_of(r->way->kind);
     const double *cell_A = r->way->kind == ALL_PAIRS ? NULL : s->cell_A;
-    ley_status status = energy_part_start(r->part, b, 0, r->frames, s->position_A, cell_A, error);
+    ley_status status = r->way->kind == PATCHES
+                            ? start_patches(r, b, error)
+                            : energy_part_start(r->part, b, 0, r->frames, s->position_A, cell_A, error);
     if (status == LEY_OK)
         status = energy_part_finish(r->part, b, error);
     const sequence_times *t = &b->sequence.times;
@@ -513,8 +533,11 @@ static ley_status put_figures(const step_run *r, const worker *w, double pairs, 
     all.multiply_adds *= pairs;
     all.roots *= pairs;
     all.exps *= pairs;
-    snprintf(b->specification, sizeof b->specification, "%lld atoms, %.3g pairs, %.4g ms a frame, %d frame%s at once",
-             (long long)r->system->count, pairs / r->frames, 1e3 * b->row.median_s / r->frames, r->frames,
+    const char *what = r->way->kind == PATCHES        ? "patches, two passes: "
+                       : r->way->kind == LISTED_PAIRS ? "tile lists, one pass: "
+                                                      : "";
+    snprintf(b->specification, sizeof b->specification, "%s%lld atoms, %.3g pairs, %.4g ms a frame, %d frame%s at once",
+             what, (long long)r->system->count, pairs / r->frames, 1e3 * b->row.median_s / r->frames, r->frames,
              r->frames == 1 ? "" : "s");
     const ley_status status = is_of_mesh(r->way) ? put_mesh(r, w, pairs, limits, b, &all) : LEY_OK;
     put_shares(&all, limits, b);
@@ -529,6 +552,16 @@ static double pairs_of(double n)
     return n * (n - 1) / 2;
 }
 
+static ley_status begin_part(step_run *r, dev *device, ley_error *error)
+{
+    const energy_system *s = r->system;
+    if (r->way->kind != PATCHES)
+        return energy_part_begin(r->part, &r->problem, device, r->way->cutoff_A > 0, 2 * s->frames, error);
+    const ley_status status =
+        energy_memory_make(r->part, &r->problem, device, true, 2 * s->frames, patches_frame_bytes(&r->problem), error);
+    return status == LEY_OK ? patches_begin(&r->patches, r->part, s->frames, s->cell_A, error) : status;
+}
+
 /* A batch has half of a run's frames at most. */
 static ley_status measure_part(worker *w, const ley_bench_options *o, step_run *r, const ley_bench_device *limits,
                                bench_row *b)
@@ -536,7 +569,7 @@ static ley_status measure_part(worker *w, const ley_bench_options *o, step_run *
     const energy_system *s = r->system;
     const bool is_cut = r->way->cutoff_A > 0;
     const double each = is_cut ? count_pairs(s, r->way->cutoff_A) : pairs_of((double)s->count);
-    ley_status status = energy_part_begin(r->part, &r->problem, w->device, is_cut, 2 * s->frames, &b->failure);
+    ley_status status = begin_part(r, w->device, &b->failure);
     r->frames = status == LEY_OK && r->part->frames < s->frames ? r->part->frames : s->frames;
     if (status == LEY_OK)
         status = bench_time(o, each * r->frames, run_once, r, b, &b->failure);
@@ -544,6 +577,7 @@ static ley_status measure_part(worker *w, const ley_bench_options *o, step_run *
         status = put_figures(r, w, each * r->frames, limits, b);
     if (status == LEY_OK)
         status = judge(r, b);
+    patches_end(&r->patches);
     energy_part_end(r->part);
     return status;
 }

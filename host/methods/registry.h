@@ -68,6 +68,7 @@
     KERNEL(list_tiles) \
     KERNEL(listed_pairs) \
     KERNEL(listed_gather) \
+    KERNEL(patch_pairs) \
     KERNEL(mesh_points) \
     KERNEL(mesh_gather) \
     KERNEL(born_pairs) \

@@ -20,10 +20,18 @@ static char *build_log(cl_program program, cl_device_id id)
     return log;
 }
 
+/* The standard's sub-groups are of a later language than all else. */
+static const char *language_of(const dev_source *source)
+{
+    char option[32];
+    snprintf(option, sizeof option, "-DLEY_SUB_GROUPS=%d", LEY_SUB_GROUPS_KHR);
+    return kernel_has_option(source->options, option) ? "-cl-std=CL3.0" : CL_COMMON_OPTIONS;
+}
+
 static ley_status build_program(cl_dev *d, const dev_source *source, cl_program program, ley_error *error)
 {
     char options[2048];
-    int length = snprintf(options, sizeof options, CL_COMMON_OPTIONS " %s", source->options);
+    int length = snprintf(options, sizeof options, "%s %s", language_of(source), source->options);
     if (length < 0 || (size_t)length >= sizeof options)
         return ley_fail(error, LEY_ERROR_DEVICE, "build options of %s are too long", source->kind->name);
     cl_int code = clBuildProgram(program, 1, &d->id, options, NULL, NULL);

@@ -207,7 +207,7 @@ static ley_status specify(const dev_info *info, const calibration *c, const cuto
                         .pair = wish->pair,
                         .field = wish->field,
                         .oblique = wish->oblique,
-                        .ptx = (info->quirks & DEV_QUIRK_PTX) != 0};
+                        .sub_groups = (info->quirks & DEV_QUIRK_PTX) != 0 ? LEY_SUB_GROUPS_PTX : LEY_SUB_GROUPS_NONE};
     while (spec.width == 1 && spec.tile > 2 * items(&spec) && tuning_cutoff_local_bytes(&spec) > local_room(info))
         spec.tile -= 32;
     if (spec.width == 1 && wish->nodes > 0 && !wish->field) {
