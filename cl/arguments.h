@@ -523,7 +523,7 @@
     NEXT(VALUE, atom, scale) \
     NEXT(WRITE, int2, gm_sums) \
     NEXT(WRITE, float, gm_floats) \
-    NEXT(WRITE, int, gm_beyond)
+    NEXT(WRITE, int2, gm_done)
 
 #define LEY_LISTED_GATHER_ARGUMENTS(FIRST, NEXT) \
     FIRST(INT, int, particles) \
@@ -533,7 +533,7 @@
     NEXT(INT, int, parts) \
     NEXT(READ, int2, gm_sums) \
     NEXT(READ, float, gm_floats) \
-    NEXT(READ, int, gm_beyond) \
+    NEXT(READ, int2, gm_done) \
     NEXT(VALUE, atom, per_quantum) \
     NEXT(INT, int, has_forces) \
     NEXT(VALUE, int4, terms) \
@@ -645,6 +645,6 @@
     NEXT(READ, int, gm_column) \
     NEXT(INT, int, columns) \
     NEXT(INT, int, padded) \
-    NEXT(WRITE, float, gm_matrix)
+    NEXT(WRITE, float2, gm_matrix)
 
 #endif

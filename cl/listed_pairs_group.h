@@ -39,24 +39,24 @@ LEY_FN void store_sums(const pair_sums *s, size_t slots, LEY_GLOBAL float *gm_ow
     gm_own[4 * slots] = s->z;
 }
 #else
-LEY_FN void add_quanta(real value, LEY_GLOBAL int2 *gm_sum, float most, LEY_GLOBAL int *gm_beyond)
+LEY_FN void add_quanta(real value, LEY_GLOBAL int2 *gm_sum, float most, LEY_GLOBAL int2 *gm_done)
 {
     if (LEY_ABS(value) <= most)
         LEY_ATOMIC_ADD_LONG(gm_sum, LEY_ROUNDED_LONG(value));
     else
-        gm_beyond[0] = 1;
+        gm_done->x = 1;
 }
 
 LEY_FN void add_to_memory(const pair_sums *s, int slot, size_t slots, atom scale, LEY_GLOBAL int2 *gm_sums,
-                          LEY_GLOBAL int *gm_beyond)
+                          LEY_GLOBAL int2 *gm_done)
 {
     LEY_GLOBAL int2 *gm_own = gm_sums + slot;
-    add_quanta(s->lennard_jones * scale.y, gm_own, scale.w, gm_beyond);
-    add_quanta(s->coulomb * scale.y, gm_own + slots, scale.w, gm_beyond);
+    add_quanta(s->lennard_jones * scale.y, gm_own, scale.w, gm_done);
+    add_quanta(s->coulomb * scale.y, gm_own + slots, scale.w, gm_done);
 #if LEY_FORCES
-    add_quanta(s->x * scale.z, gm_own + 2 * slots, scale.w, gm_beyond);
-    add_quanta(s->y * scale.z, gm_own + 3 * slots, scale.w, gm_beyond);
-    add_quanta(s->z * scale.z, gm_own + 4 * slots, scale.w, gm_beyond);
+    add_quanta(s->x * scale.z, gm_own + 2 * slots, scale.w, gm_done);
+    add_quanta(s->y * scale.z, gm_own + 3 * slots, scale.w, gm_done);
+    add_quanta(s->z * scale.z, gm_own + 4 * slots, scale.w, gm_done);
 #endif
 }
 
@@ -101,7 +101,7 @@ LEY_FN other_particle load_other(LEY_GLOBAL const float4 *gm_frame, LEY_GLOBAL c
 LEY_FN void add_chunk(LEY_GLOBAL const float4 *gm_frame, float4 p, LEY_GLOBAL const float2 *gm_pairs,
                       LEY_GLOBAL const float4 *gm_at, LEY_GLOBAL const int *gm_type, int slot, int shift, int mask,
                       LEY_REFERENCE(sixteen) numbers, LEY_REFERENCE(sixteen) series, atom scale, size_t slots,
-                      LEY_GLOBAL int2 *gm_sums, LEY_GLOBAL int *gm_beyond, LEY_LOCAL float4 *sm_other,
+                      LEY_GLOBAL int2 *gm_sums, LEY_GLOBAL int2 *gm_done, LEY_LOCAL float4 *sm_other,
                       LEY_LOCAL int *sm_words, pair_sums *sums)
 {
     const int lane = LEY_LOCAL_ID(0);
@@ -153,7 +153,7 @@ LEY_FN void add_chunk(LEY_GLOBAL const float4 *gm_frame, float4 p, LEY_GLOBAL co
 #endif
     }
     if (slot >= 0)
-        add_to_memory(&others, slot, slots, scale, gm_sums, gm_beyond);
+        add_to_memory(&others, slot, slots, scale, gm_sums, gm_done);
 #endif
     add_sums(sums, &own);
 }
