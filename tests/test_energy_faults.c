@@ -186,8 +186,7 @@ static void launches_that_are_left_out_are_noticed(void **state)
         int kind;
         const char *kernel;
     } cases[] = {{PAIRS, "pair_energies"}, {PAIRS, "pairs_14"},     {PAIRS, "group_sums"}, {MESH, "list_tiles"},
-                 {MESH, "listed_pairs"},   {MESH, "listed_gather"}, {MESH, "mesh_gather"}, {BORN, "born_pairs"},
-                 {BORN, "born_particles"}, {BORN, "lcpo"}};
+                 {MESH, "listed_pairs"},   {MESH, "listed_gather"}, {MESH, "mesh_gather"}};
     for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
         ley_error error = {0};
         problem *p = make_problem(engine, cases[k].kind, 0);

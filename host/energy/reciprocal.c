@@ -46,6 +46,7 @@ ley_status reciprocal_mesh(const ley_energy_options *options, const double cell_
 {
     static const window_kind kinds[] = {WINDOW_BSPLINE4, WINDOW_BSPLINE6, WINDOW_BSPLINE8};
     const double alpha = reciprocal_alpha(options), half = options->ewald_tolerance / 2;
+    const double most = 1e5; /* nodes along an edge */
     double least = INFINITY;
     for (int i = 0; i < 3; i++) {
         average_mesh m = {.window = window_get(kinds[i])};
@@ -54,8 +55,8 @@ ley_status reciprocal_mesh(const ley_energy_options *options, const double cell_
         const double h_A = pow(half / reciprocal_error(order, alpha, 1), 1.0 / order);
         for (int axis = 0; axis < 3; axis++) {
             const double edge_A = cell_length(cell_A + 3 * axis), wanted = fmax(edge_A / h_A, 2.0 * order);
-            m.n[axis] = wanted > 1e5 ? 100000 : (int64_t)fft_good_size((size_t)ceil(wanted));
-            nodes *= (double)m.n[axis];
+            m.n[axis] = (int64_t)fft_good_size((size_t)ceil(fmin(wanted, most)));
+            nodes *= wanted < most ? (double)m.n[axis] : INFINITY;
             widest_A = fmax(widest_A, edge_A / (double)m.n[axis]);
         }
         m.expected_error = reciprocal_error(order, alpha, widest_A);
@@ -64,11 +65,12 @@ ley_status reciprocal_mesh(const ley_energy_options *options, const double cell_
             *made = m;
         }
     }
-    return least < INFINITY ? LEY_OK
-                            : ley_fail(error, LEY_ERROR_INPUT,
-                                       "a cell of %.4g x %.4g x %.4g A needs a mesh of more than 2^31 nodes: take a "
-                                       "larger ewald_tolerance, or a larger cutoff",
-                                       cell_length(cell_A), cell_length(cell_A + 3), cell_length(cell_A + 6));
+    return least < INFINITY
+               ? LEY_OK
+               : ley_fail(error, LEY_ERROR_INPUT,
+                          "a cell of %.4g x %.4g x %.4g A needs a mesh of more than 2^31 nodes, or 1e5 along "
+                          "an edge: take a larger ewald_tolerance, or a larger cutoff",
+                          cell_length(cell_A), cell_length(cell_A + 3), cell_length(cell_A + 6));
 }
 
 static mesh_gather_spec gather_spec(const dev_info *info, int points)
