@@ -511,7 +511,7 @@ const energy_module energy_reciprocal = {.name = "Ewald's sum",
 
 enum { TRIAL_PARTICLES = 70, TRIAL_PADDED = 128, TRIAL_FRAMES = 2, TRIAL_TERMS = 3 };
 static const int32_t trial_mesh[3] = {14, 10, 18};
-static const double trial_cell_A[9] = {14, 0, 0, 3, 11, 0, -2, 4, 16}, trial_alpha = 0.4;
+static const double trial_cell_A[9] = {14, 1, -1.5, 3, 11, 2, -2, 4, 16}, trial_alpha = 0.4;
 
 typedef struct trial {
     float position[TRIAL_FRAMES][TRIAL_PADDED][4], phi[14 * 10 * 18 + LEY_LANES_OF_WINDOW];
