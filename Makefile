@@ -207,13 +207,15 @@ $(BUILD)/tests/test_%: $(BUILD)/tests/test_%.o $(test_support) $(BUILD)/libleyde
 # Calls of these functions from one file of the library to another go through the test.
 wrapped_by = $(shell sed -n 's/^WRAPPED.[a-z_0-9 ]*, \([a-z_]*\),.*/\1/p' $(1))
 $(BUILD)/tests/test_msm_faults $(BUILD)/tests/test_long_faults $(BUILD)/tests/test_host_jobs: link_flags = $(patsubst %,-Wl$(comma)--wrap=%,$(call wrapped_by,tests/$(@F).c))
-$(BUILD)/tests/test_average_devices: link_flags = -Wl,--wrap=kernels_distrust
+$(BUILD)/tests/test_average_devices $(BUILD)/tests/test_energy_devices: link_flags = -Wl,--wrap=kernels_distrust
 $(BUILD)/tests/test_msm_devices: link_flags = -Wl,--wrap=kernels_distrust -Wl,--wrap=solver_seconds
 $(BUILD)/tests/test_surface: link_flags = -Wl,--wrap=realloc
 $(BUILD)/tests/test_by_plane: link_flags = -Wl,--wrap=coordinates_are_many
 $(BUILD)/tests/test_bench_frontier: link_flags = -Wl,--wrap=msm_choose_on
 $(BUILD)/tests/test_bench_frames: link_flags = -Wl,--wrap=ley_average_map -Wl,--wrap=ley_series_run -Wl,--wrap=ley_ions_place
 $(BUILD)/tests/test_pair_lists: link_flags = -Wl,--wrap=lists_spec_for
+$(BUILD)/tests/test_energy_faults: link_flags = -Wl,--wrap=sequence_launch -Wl,--wrap=arena_buffer
+$(BUILD)/tests/test_reciprocal: link_flags = -Wl,--wrap=fft_create
 $(BUILD)/tests/test_bench_energy: link_flags = -Wl,--wrap=energy_part_finish -Wl,--wrap=ley_energy_run
 
 $(BUILD)/tests/test_cli_batch $(BUILD)/tests/test_cli_files: own_libs = $(tool_libs)

@@ -540,7 +540,7 @@
     NEXT(VALUE, atom, scale) \
     NEXT(WRITE, int2, gm_sums) \
     NEXT(WRITE, float, gm_floats) \
-    NEXT(WRITE, int, gm_beyond)
+    NEXT(WRITE, int2, gm_done)
 
 #define LEY_PATCH_PAIRS_ARGUMENTS(FIRST, NEXT) \
     FIRST(READ, float4, gm_sorted) \
@@ -564,7 +564,7 @@
     NEXT(INT, int, parts) \
     NEXT(READ, int2, gm_sums) \
     NEXT(READ, float, gm_floats) \
-    NEXT(READ, int, gm_beyond) \
+    NEXT(READ, int2, gm_done) \
     NEXT(VALUE, atom, per_quantum) \
     NEXT(INT, int, has_forces) \
     NEXT(VALUE, int4, terms) \
@@ -676,6 +676,6 @@
     NEXT(READ, int, gm_column) \
     NEXT(INT, int, columns) \
     NEXT(INT, int, padded) \
-    NEXT(WRITE, float, gm_matrix)
+    NEXT(WRITE, float2, gm_matrix)
 
 #endif

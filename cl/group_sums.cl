@@ -4,7 +4,8 @@
  *
  * gm_parts   [frames and terms][columns][padded]: what particles have with those of each group
  * gm_column  [columns + 1] where each group begins
- * gm_matrix  [frames and terms][columns][columns]
+ * gm_matrix  [frames and terms][columns][columns] {sum, what is lost in it}: large sums have more
+ *            digits than a float
  *
  * Global size: columns (g), columns (h), frames and terms. */
 #include "dialect.h"
@@ -21,5 +22,8 @@ LEY_KERNEL group_sums(LEY_PARAMETERS(LEY_GROUP_SUMS_ARGUMENTS))
         lost = (t - sum) - y;
         sum = t;
     }
-    gm_matrix[(which * columns + g) * columns + h] = sum;
+    float2 made;
+    made.x = sum;
+    made.y = -lost;
+    gm_matrix[(which * columns + g) * columns + h] = made;
 }

@@ -2,12 +2,14 @@
  *
  * particles, padded  of a frame, and places of a frame
  * gm_slot      [frames][padded] as in list_place.cl
- * slots, parts, gm_sums, gm_floats, gm_beyond  as in listed_pairs.cl
+ * slots, parts, gm_sums, gm_floats, gm_done  as in listed_pairs.cl
  * per_quantum  {kcal/mol of half an energy, kcal/mol/A} in a quantum
  * has_forces   whether forces are wanted
- * terms        {all, Lennard-Jones', Coulomb's}: how many terms energies have, and which these are
+ * terms        {all, Lennard-Jones', Coulomb's, groups}: how many terms energies have, and which
+ *              these are; work-groups that sum a frame's pairs
  * gm_energy    [frames][terms][padded] half of the energies of a particle's pairs, infinite in a
- *              frame that there was no room for; behind the last particle: 0
+ *              frame that there was no room for, no number in one that is not whole; behind the
+ *              last particle: 0
  * gm_force     [frames][padded] {x, y, z, -} to which forces are added
  *
  * Global size: padded, rounded up to work-groups, and frames. */
@@ -35,7 +37,12 @@ LEY_KERNEL listed_gather(LEY_PARAMETERS(LEY_LISTED_GATHER_ARGUMENTS))
                      (k < 2 ? per_quantum.x : per_quantum.y);
 #endif
         }
-        if (gm_beyond[frame] != 0)
+        const int2 done = gm_done[frame];
+#if !LEY_FULL
+        if (done.y != terms.w)
+            sum[0] = sum[1] = LEY_AS_FLOAT(0x7fc00000);
+#endif
+        if (done.x != 0)
             sum[0] = sum[1] = LEY_AS_FLOAT(0x7f800000);
     }
     gm_own[(size_t)terms.y * padded] = sum[0];

@@ -13,8 +13,11 @@
  * scale        {Coulomb's constant, quanta in kcal/mol, quanta in kcal/mol/A, the most quanta}
  * gm_sums      [frames][LEY_LIST_SUMS][clusters LEY_CLUSTER] integers of 64 bits, the lower half
  *              first: what is added here with a LEY_FULL of 0, quanta; energies are doubled
- * gm_floats    [frames][parts][LEY_LIST_SUMS][clusters LEY_CLUSTER] what is written with 1
- * gm_beyond    [frames] becomes 1 where there was no room in the sums
+ * gm_floats    [frames][parts][LEY_LIST_SUMS][clusters LEY_CLUSTER] what is written with 1, of
+ *              rows that were made
+ * gm_done      [frames] {becomes 1 where there was no room in the sums; with a LEY_FULL of 0
+ *              work-groups that have done their part, as they add up: of rows that were made, which
+ *              have one tile at least}
  *
  * A work-group has a part of a row, or, of vectors, a work-item the whole one. Work-groups: parts
  * of rows, and frames. */
@@ -49,7 +52,8 @@ LEY_KERNEL_OF(LEY_WIDTH == 1 ? LEY_CLUSTER : 1, 1, 1) listed_pairs(LEY_PARAMETER
     LEY_LOCAL_VARIABLE float4 sm_shift[LEY_LIST_EACH + 1];
     const pair_sums sums = row_sums(gm_frame, gm_at, gm_type, row, gm_tile, tiles, gm_mask, gm_list, near, room.w,
                                     gm_table, numbers, series, scale.x, sm_table, sm_shift);
-    store_sums(&sums, slots, gm_own);
+    if (tiles > 0)
+        store_sums(&sums, slots, gm_own);
 #else
     LEY_LOCAL_VARIABLE float4 sm_other[LEY_CLUSTER];
     LEY_LOCAL_VARIABLE int sm_type[LEY_CLUSTER];
@@ -71,15 +75,18 @@ LEY_KERNEL_OF(LEY_WIDTH == 1 ? LEY_CLUSTER : 1, 1, 1) listed_pairs(LEY_PARAMETER
             add_staged(gm_frame, &particles, gm_table, marks, numbers, series, sm_other, sm_type, sm_taken, sums);
 #if !LEY_FULL
         if (slot >= 0)
-            add_to_memory(&others, slot, slots, scale, gm_sums + frame * LEY_LIST_SUMS * slots, gm_beyond + frame);
+            add_to_memory(&others, slot, slots, scale, gm_sums + frame * LEY_LIST_SUMS * slots, gm_done + frame);
 #endif
     }
     const pair_sums own_sums = row_sums(sums, sm_taken);
 #if LEY_FULL
-    store_sums_at(&own_sums, slots, gm_own + lane);
+    if (tiles > 0)
+        store_sums_at(&own_sums, slots, gm_own + lane);
 #else
     add_to_memory(&own_sums, row * LEY_CLUSTER + lane, slots, scale, gm_sums + frame * LEY_LIST_SUMS * slots,
-                  gm_beyond + frame);
+                  gm_done + frame);
+    if (lane == 0 && tiles > 0)
+        LEY_ATOMIC_ADD((LEY_GLOBAL int *)(gm_done + frame) + 1, 1);
 #endif
 #endif
 }

@@ -101,24 +101,24 @@ LEY_FN pair_sums row_sums(pair_sums *sums, LEY_LOCAL float *sm_taken)
 /* ---- Sums in memory -------------------------------------------------------------------------- */
 
 #if !LEY_FULL
-LEY_FN void add_quanta(real value, LEY_GLOBAL int2 *gm_sum, float most, LEY_GLOBAL int *gm_beyond)
+LEY_FN void add_quanta(real value, LEY_GLOBAL int2 *gm_sum, float most, LEY_GLOBAL int2 *gm_done)
 {
     if (LEY_ABS(value) <= most)
         LEY_ATOMIC_ADD_LONG(gm_sum, LEY_ROUNDED_LONG(value));
     else
-        gm_beyond[0] = 1;
+        gm_done->x = 1;
 }
 
 LEY_FN void add_to_memory(const pair_sums *s, int slot, size_t slots, atom scale, LEY_GLOBAL int2 *gm_sums,
-                          LEY_GLOBAL int *gm_beyond)
+                          LEY_GLOBAL int2 *gm_done)
 {
     LEY_GLOBAL int2 *gm_own = gm_sums + slot;
-    add_quanta(s->lennard_jones * scale.y, gm_own, scale.w, gm_beyond);
-    add_quanta(s->coulomb * scale.y, gm_own + slots, scale.w, gm_beyond);
+    add_quanta(s->lennard_jones * scale.y, gm_own, scale.w, gm_done);
+    add_quanta(s->coulomb * scale.y, gm_own + slots, scale.w, gm_done);
 #if LEY_FORCES
-    add_quanta(s->x * scale.z, gm_own + 2 * slots, scale.w, gm_beyond);
-    add_quanta(s->y * scale.z, gm_own + 3 * slots, scale.w, gm_beyond);
-    add_quanta(s->z * scale.z, gm_own + 4 * slots, scale.w, gm_beyond);
+    add_quanta(s->x * scale.z, gm_own + 2 * slots, scale.w, gm_done);
+    add_quanta(s->y * scale.z, gm_own + 3 * slots, scale.w, gm_done);
+    add_quanta(s->z * scale.z, gm_own + 4 * slots, scale.w, gm_done);
 #endif
 }
 #endif

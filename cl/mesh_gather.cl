@@ -2,8 +2,8 @@
  * field of the mesh by the window and its slopes, less what it has of the particle's own charge, of
  * excluded partners, erf(alpha r) / r, and of the background:
  *
- *     energy += C q / 2 (phi(x) - 2 alpha / sqrt(pi) q - pi Q / (alpha^2 V)
- *                        - sum over excluded q' erf(alpha r) / r),
+ *     energy = pairs + C q / 2 (phi(x) - 2 alpha / sqrt(pi) q - pi Q / (alpha^2 V)
+ *                               - sum over excluded q' erf(alpha r) / r),
  *
  * and the force, -C q grad phi(x) and that of excluded pairs.
  *
@@ -17,8 +17,9 @@
  * gm_first, gm_excluded  [padded + 1] where a particle's excluded partners begin in the latter
  * factors      {C, 2 alpha / sqrt(pi), pi Q / alpha^2, alpha}
  * has_forces   whether forces are wanted
- * terms        {all, Coulomb's}: how many terms energies have, and which this is
- * gm_energy    [frames][terms][padded] that is added to
+ * terms        {all, Coulomb's, pairs'}: how many terms energies have, which this is, and in whose
+ *              place pairs within the cutoff have theirs
+ * gm_energy    [frames][terms][padded]
  * gm_force     [frames][padded] {x, y, z, -} that is added to
  *
  * Global size: particles, rounded up to work-groups. */
@@ -33,6 +34,13 @@
 typedef struct {
     float phi, x, y, z; /* and the gradient, along the mesh's axes, by nodes */
 } mesh_value;
+
+/* The first of the nodes that a position has a share in, from the node before it. */
+LEY_FN int first_node(int node, int n)
+{
+    node += 1 - LEY_WINDOW / 2;
+    return node < 0 ? node + n : node;
+}
 
 #if LEY_WIDTH == 1
 #include "mesh_gather_group.h"
@@ -110,8 +118,8 @@ LEY_KERNEL mesh_gather(LEY_PARAMETERS(LEY_MESH_GATHER_ARGUMENTS))
         y += other.w * taken.y * dy;
         z += other.w * taken.y * dz;
     }
-    LEY_GLOBAL float *gm_own = gm_energy + (frame * terms.x + terms.y) * padded + i;
-    *gm_own += 0.5f * factors.x * p.w * phi;
+    LEY_GLOBAL float *gm_own = gm_energy + frame * terms.x * padded + i;
+    gm_own[(size_t)terms.y * padded] = gm_own[(size_t)terms.z * padded] + 0.5f * factors.x * p.w * phi;
     if (has_forces) {
         LEY_GLOBAL float4 *gm_to = gm_force + frame * padded + i;
         const float4 before = *gm_to;

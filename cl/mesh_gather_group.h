@@ -15,12 +15,6 @@ LEY_FN void weights_of(LEY_GLOBAL const float *gm_window, float t, float *weight
         }
 }
 
-LEY_FN int first_node(int node, int n)
-{
-    node += 1 - LEY_WINDOW / 2;
-    return node < 0 ? node + n : node;
-}
-
 LEY_FN mesh_value gather(LEY_GLOBAL const float4 *gm_place, LEY_GLOBAL const float *gm_window, int4 mesh,
                          LEY_GLOBAL const float *gm_phi, float4 p)
 {

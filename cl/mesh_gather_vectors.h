@@ -13,12 +13,6 @@ LEY_FN void weights_of(__global const float *gm_window, float t, real *weight, r
     }
 }
 
-LEY_FN int first_node(int node, int n)
-{
-    node += 1 - LEY_WINDOW / 2;
-    return node < 0 ? node + n : node;
-}
-
 LEY_FN float sum_of(real x)
 {
     float lanes[LEY_WIDTH], sum = 0;

@@ -54,7 +54,7 @@ typedef struct {
     kept_sum fx, fy, fz;
 #endif
 #if LEY_COLUMNS
-    real column_lj, column_coulomb;
+    kept_sum column_lj, column_coulomb;
 #endif
 } particle;
 
@@ -86,10 +86,17 @@ LEY_FN void keep_all(particle *p, LEY_REFERENCE(few_sums) s)
     keep(&p->fz, s.fz);
 #endif
 #if LEY_COLUMNS
-    p->column_lj += s.lj;
-    p->column_coulomb += s.coulomb;
+    keep(&p->column_lj, s.lj);
+    keep(&p->column_coulomb, s.coulomb);
 #endif
 }
+
+#if LEY_COLUMNS
+LEY_FN void end_column(particle *p)
+{
+    p->column_lj.sum = p->column_lj.lost = p->column_coulomb.sum = p->column_coulomb.lost = (real)0;
+}
+#endif
 
 LEY_FN void begin(particle *p, real x, real y, real z, real q)
 {
@@ -102,7 +109,7 @@ LEY_FN void begin(particle *p, real x, real y, real z, real q)
     p->fx.sum = p->fx.lost = p->fy.sum = p->fy.lost = p->fz.sum = p->fz.lost = (real)0;
 #endif
 #if LEY_COLUMNS
-    p->column_lj = p->column_coulomb = (real)0;
+    end_column(p);
 #endif
 }
 

@@ -115,9 +115,9 @@ LEY_FN void sum_block(LEY_GLOBAL const float4 *gm_position, LEY_REFERENCE(image_
             for (; column < columns && gm_column[column + 1] <= base + to; column++)
                 FOR_OWN(u) {
                     LEY_GLOBAL float *gm_part = gm_parts + (size_t)column * padded + own + u * LEY_WG;
-                    gm_part[(size_t)LEY_COLUMN_LENNARD_JONES * columns * padded] = p[u].column_lj * 0.5f;
-                    gm_part[(size_t)LEY_COLUMN_COULOMB * columns * padded] = p[u].column_coulomb * 0.5f;
-                    p[u].column_lj = p[u].column_coulomb = 0;
+                    gm_part[(size_t)LEY_COLUMN_LENNARD_JONES * columns * padded] = p[u].column_lj.sum * 0.5f;
+                    gm_part[(size_t)LEY_COLUMN_COULOMB * columns * padded] = p[u].column_coulomb.sum * 0.5f;
+                    end_column(&p[u]);
                 }
 #endif
         }

@@ -84,10 +84,10 @@ LEY_FN void sum_block(__global const float4 *gm_position, image_cell cell, __glo
         for (; column < columns && gm_column[column + 1] <= to; column++) {
             __global float *gm_part = gm_parts + (size_t)column * padded + own;
             LEY_PASTE(vstore, LEY_WIDTH)
-            (p.column_lj * 0.5f, 0, gm_part + (size_t)LEY_COLUMN_LENNARD_JONES * columns * padded);
+            (p.column_lj.sum * 0.5f, 0, gm_part + (size_t)LEY_COLUMN_LENNARD_JONES * columns * padded);
             LEY_PASTE(vstore, LEY_WIDTH)
-            (p.column_coulomb * 0.5f, 0, gm_part + (size_t)LEY_COLUMN_COULOMB * columns * padded);
-            p.column_lj = p.column_coulomb = (real)0;
+            (p.column_coulomb.sum * 0.5f, 0, gm_part + (size_t)LEY_COLUMN_COULOMB * columns * padded);
+            end_column(&p);
         }
 #endif
     }

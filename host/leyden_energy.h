@@ -88,7 +88,7 @@ typedef struct ley_energy_options {
     double switch_A;      /* where switching begins */
     bool tail_correction; /* Lennard-Jones energy beyond the cutoff, as if particles were spread evenly; periodic */
     double reaction_dielectric; /* 0: conducting */
-    double ewald_tolerance;     /* relative root mean square error of forces: [1e-6, 1e-2]; floats reach 6e-6 */
+    double ewald_tolerance;     /* relative root mean square error of forces: [1e-5, 1e-2]; floats reach 6e-6 */
 
     ley_born_kind born;
     double solvent_dielectric;
@@ -138,13 +138,13 @@ typedef struct ley_energy_results {
 } ley_energy_results;
 
 /* Frames: float32 [frames][particles][3] in A, and the cells' vectors, float64 [frames][3][3] in A,
- * or NULL: nothing is periodic. The same frame has the same bytes each time on the same device;
- * with Ewald's sum where cells do not grow: the mesh of a larger one serves smaller ones, too.
+ * or NULL: nothing is periodic. The same frame has the same bytes each time on the same device,
+ * whatever frames came before it.
  * Errors: LEY_ERROR_INPUT for a position that is not a number, or beyond 1e6 A, with the frame,
  * counted from 1 over all that were run, and the particle; for a cell narrower than twice the
- * cutoff; for two particles at the same place whose energy is infinite; LEY_ERROR_WRONG_RESULT
- * where a frame, which is named, has failed its verification on every device; LEY_ERROR_MEMORY;
- * LEY_CANCELLED. */
+ * cutoff; for two particles so near to each other that their energy is infinite or, of wanted
+ * forces, one is beyond a float; LEY_ERROR_WRONG_RESULT where a frame, which is named, has failed
+ * its verification on every device; LEY_ERROR_MEMORY; LEY_CANCELLED. */
 LEY_API ley_status ley_energy_run(ley_energy *energy, int64_t frames, const float *position_A, const double *cell_A,
                                   ley_energy_results *results, ley_error *error);
 

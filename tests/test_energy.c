@@ -3,6 +3,7 @@
 #include "some_energies.h"
 #include "support.h"
 
+#include "energy/listed.h"
 #include "energy/marks.h"
 #include "energy/pairs.h"
 #include "energy/pairs_14.h"
@@ -226,6 +227,46 @@ static void cutoffs_are_those_of_the_law(void **state)
     check_kind(LEY_LENNARD_JONES_SWITCHED, LEY_COULOMB_SHIFTED, 8.1, true, false);
 }
 
+/* Of groups that have all particles, to the digits of the particles' energies. */
+static void matrices_add_up_to_terms(void **state)
+{
+    (void)state;
+    int32_t group[COUNT];
+    double cell_A[FRAMES][9], worst = 0;
+    ley_particles *particles = some_particles(COUNT, TYPES, 3);
+    float *position_A = some_positions(COUNT, FRAMES, 2.2, 5);
+    values *found = calloc(1, sizeof *found);
+    for (int i = 0; i < COUNT; i++)
+        group[i] = i * 7 % GROUPS;
+    make_cells(some_width_A(COUNT, 2.6) + 1, cell_A);
+    for (int way = 0; way < 3; way++) {
+        ley_energy_options o = options_of(LEY_LENNARD_JONES_PLAIN, LEY_COULOMB_PLAIN, way == 1 ? 8.1 : 0);
+        ley_error error = {0};
+        ley_energy *e = NULL;
+        o.born = way == 2 ? LEY_BORN_OBC2 : LEY_BORN_NONE;
+        o.groups = GROUPS;
+        o.group = group;
+        ley_energy_results r = results_of(found, &o, 0);
+        assert_ok(ley_energy_create(engine, particles, &o, &e, &error));
+        assert_ok(ley_energy_run(e, FRAMES, position_A, way == 1 ? cell_A[0] : NULL, &r, &error));
+        for (int f = 0; f < FRAMES; f++)
+            for (int t = 0; t < LEY_ENERGY_TERMS; t++) {
+                double sum = 0, absolute = 0;
+                for (int k = 0; k < GROUPS * GROUPS; k++)
+                    sum += found->matrix[f][t][k / GROUPS][k % GROUPS];
+                for (int i = 0; i < COUNT; i++)
+                    absolute += fabs(found->by_particle[f][t][i]);
+                worst = fmax(worst, fabs(sum - found->terms[f][t]) / (absolute + 1e-9));
+            }
+        ley_energy_destroy(e);
+    }
+    print_message("sums of matrices are off by %.1e of the particles' absolute energies\n", worst);
+    assert_true(worst < 2e-7);
+    ley_particles_destroy(particles);
+    free(position_A);
+    free(found);
+}
+
 /* ---- The same bytes -------------------------------------------------------------------------- */
 
 static void frames_have_the_same_bytes(void **state)
@@ -302,40 +343,143 @@ static void frames_are_named(void **state)
     ley_error_clear(&error);
 }
 
-/* Particles nearer to each other than any can be. */
+/* What no caller should give, each refused by a sentence that names it. */
+static void what_makes_no_sense_is_refused(void **state)
+{
+    (void)state;
+    ley_error error = {0};
+    ley_energy *e = NULL, *cut = NULL;
+    double terms[LEY_ENERGY_TERMS], cell_A[9] = {60, 0, 0, 0, 60, 0, 0, 0, 60};
+    static int32_t group[COUNT];
+    ley_particles *particles = some_particles(COUNT, TYPES, 4);
+    float *position_A = some_positions(COUNT, 1, 2.5, 6);
+    const ley_energy_options usual = options_of(LEY_LENNARD_JONES_PLAIN, LEY_COULOMB_PLAIN, 0);
+#define REFUSED(status, says, change) \
+    do { \
+        ley_energy_options o = usual; \
+        change; \
+        assert_error(ley_energy_create(engine, particles, &o, &e, &error), status, says); \
+        assert_null(e); \
+        ley_error_clear(&error); \
+    } while (0)
+    REFUSED(LEY_ERROR_USAGE, "ley_energy_options is 8 bytes long", o.size = 8);
+    REFUSED(LEY_ERROR_USAGE, "ley_energy_options is 100000 bytes long", o.size = 100000);
+    REFUSED(LEY_ERROR_USAGE, "cutoff_A is -9", o.cutoff_A = -9);
+    REFUSED(LEY_ERROR_USAGE, "cutoff_A is nan", o.cutoff_A = NAN);
+    REFUSED(LEY_ERROR_USAGE, "cutoff_A is inf", o.cutoff_A = INFINITY);
+    REFUSED(LEY_ERROR_USAGE, "dielectric is 0", o.dielectric = 0);
+    REFUSED(LEY_ERROR_USAGE, "switch_A is 9, must be above 0 and below the cutoff, 9 A",
+            (o.lennard_jones = LEY_LENNARD_JONES_SWITCHED, o.cutoff_A = o.switch_A = 9));
+    REFUSED(LEY_ERROR_USAGE, "switch_A is 10",
+            (o.lennard_jones = LEY_LENNARD_JONES_FORCE_SWITCHED_CHARMM, o.cutoff_A = 9, o.switch_A = 10));
+    REFUSED(LEY_ERROR_USAGE, "groups is -1", o.groups = -1);
+    REFUSED(LEY_ERROR_USAGE, "3 groups, and a null pointer", (o.groups = 3, o.group = NULL));
+    REFUSED(LEY_ERROR_USAGE, "particle 8 is of group 3: there are 3, from 0",
+            (o.groups = 3, o.group = group, group[7] = 3));
+    REFUSED(LEY_ERROR_USAGE, "particle 8 is of group -2", (o.groups = 3, o.group = group, group[7] = -2));
+    REFUSED(LEY_ERROR_USAGE, "coulomb is ", o.coulomb = (ley_coulomb_kind)-1);
+    REFUSED(LEY_ERROR_USAGE, "verify_every is -1", o.verify_every = -1);
+    assert_error(ley_energy_create(engine, NULL, &usual, &e, &error), LEY_ERROR_USAGE, "a null pointer");
+    assert_error(ley_energy_create(engine, particles, &usual, NULL, &error), LEY_ERROR_USAGE, "a null pointer");
+    assert_ok(ley_energy_create(engine, particles, NULL, &e, &error));
+    ley_energy_results r = {.size = sizeof r};
+    assert_error(ley_energy_run(NULL, 1, position_A, NULL, &r, &error), LEY_ERROR_USAGE, "a null pointer");
+    assert_error(ley_energy_run(e, 1, position_A, NULL, NULL, &error), LEY_ERROR_USAGE, "null pointer to results");
+    assert_error(ley_energy_run(e, -1, position_A, NULL, &r, &error), LEY_ERROR_USAGE, "frames is -1");
+    assert_error(ley_energy_run(e, 1, NULL, NULL, &r, &error), LEY_ERROR_USAGE, "null pointer to positions");
+    assert_ok(ley_energy_run(e, 0, NULL, NULL, &r, &error));
+    assert_ok(ley_energy_run(e, 1, position_A, NULL, &r, &error)); /* nothing is wanted */
+    r.by_particle = terms;
+    assert_error(ley_energy_run(e, 1, position_A, NULL, &r, &error), LEY_ERROR_USAGE,
+                 "energies by particle are wanted");
+    r.size = 8;
+    assert_error(ley_energy_run(e, 1, position_A, NULL, &r, &error), LEY_ERROR_USAGE, "ley_energy_results.size");
+    ley_energy_options o = usual;
+    o.forces = o.by_particle = false;
+    o.cutoff_A = 20;
+    o.coulomb = LEY_COULOMB_EWALD;
+    assert_ok(ley_energy_create(engine, particles, &o, &cut, &error));
+    r = (ley_energy_results){.size = sizeof r, .terms = terms};
+    assert_ok(ley_energy_run(cut, 1, position_A, cell_A, &r, &error));
+    assert_error(ley_energy_run(cut, 1, position_A, NULL, &r, &error), LEY_ERROR_INPUT,
+                 "frame 2: Ewald's sum needs a cell");
+    cell_A[4] = 39.9;
+    assert_error(ley_energy_run(cut, 1, position_A, cell_A, &r, &error), LEY_ERROR_INPUT,
+                 "frame 2: cell: 39.9 A wide across vector b, less than twice the cutoff, 20 A");
+    cell_A[4] = NAN;
+    assert_error(ley_energy_run(cut, 1, position_A, cell_A, &r, &error), LEY_ERROR_INPUT, "frame 2: cell");
+    cell_A[4] = INFINITY;
+    assert_error(ley_energy_run(cut, 1, position_A, cell_A, &r, &error), LEY_ERROR_INPUT, "frame 2: cell");
+    cell_A[4] = 1e9;
+    assert_error(ley_energy_run(cut, 1, position_A, cell_A, &r, &error), LEY_ERROR_INPUT, "more than 2^31 nodes");
+    cell_A[4] = 60;
+    assert_ok(ley_energy_run(cut, 1, position_A, cell_A, &r, &error));
+    ley_energy_totals totals;
+    ley_energy_get_totals(cut, &totals);
+    assert_int_equal(totals.failed, 0);
+    ley_energy_get_totals(NULL, &totals);
+    assert_int_equal(totals.frames, 0);
+    ley_energy_cancel(NULL);
+    ley_energy_destroy(NULL);
+    ley_energy_destroy(cut);
+    ley_energy_destroy(e);
+    ley_particles_destroy(particles);
+    free(position_A);
+    ley_error_clear(&error);
+#undef REFUSED
+}
+
+/* Particles nearer to each other than any can be; of the last ones forces are beyond floats. */
 static void overlaps_are_finite_or_named(void **state)
 {
     (void)state;
-    static const float apart_A[] = {0.4F, 0.03F, 0.004F, 1e-4F};
+    static const float apart_A[] = {0.4F, 0.03F, 0.004F, 1e-3F, 1e-4F};
     ley_error error = {0};
     ley_energy *e = NULL;
     values *found = calloc(1, sizeof *found), *right = calloc(1, sizeof *right);
     ley_particles *particles = some_particles(COUNT, TYPES, 4);
     float *position_A = some_positions(COUNT, FRAMES, 2.5, 6);
     const ley_energy_options o = options_of(LEY_LENNARD_JONES_PLAIN, LEY_COULOMB_PLAIN, 0);
+    const ley_particles_arrays a = ley_particles_get(particles);
+    int from = 31, to = 200; /* which have Lennard-Jones energies */
+    char names[64];
+    while (a.type[from] == 0)
+        from++;
+    while (a.type[to] == 0)
+        to++;
+    snprintf(names, sizeof names, "particles %d and %d", from + 1, to + 1);
     assert_ok(ley_energy_create(engine, particles, &o, &e, &error));
     for (size_t k = 0; k < sizeof apart_A / sizeof *apart_A; k++) {
-        float *at = position_A + 3 * (COUNT + 200), *from = position_A + 3 * (COUNT + 31);
+        float *at = position_A + 3 * (COUNT + to), *near = position_A + 3 * (COUNT + from);
         for (int d = 0; d < 3; d++)
-            at[d] = from[d] = 0;
+            at[d] = near[d] = 0;
         at[1] = apart_A[k];
         ley_energy_results r = results_of(found, &o, 0);
         make_right(particles, &o, position_A, NULL, right);
+        if (apart_A[k] < 2e-3F) {
+            assert_error(ley_energy_run(e, FRAMES, position_A, NULL, &r, &error), LEY_ERROR_INPUT, names);
+            print_message("%s\n", error.message);
+            assert_non_null(strstr(error.message, "their force is beyond what a float has"));
+            ley_error_clear(&error);
+            r.forces = NULL;
+        }
         assert_ok(ley_energy_run(e, FRAMES, position_A, NULL, &r, &error));
+        const float *force = found->forces[0][0];
+        for (int i = 0; i < 3 * COUNT * FRAMES && r.forces != NULL; i++)
+            assert_true(isfinite(force[i]));
         for (int t = 0; t < LEY_ENERGY_TERMS; t++)
             assert_true(fabs(found->terms[1][t] - right->terms[1][t]) <=
                         1e-5 * (1 + 10 / (double)apart_A[k]) * fabs(right->terms[1][t]) + 1e-3);
     }
     ley_energy_results r = results_of(found, &o, 0);
-    position_A[3 * (COUNT + 200) + 1] = 0;
+    position_A[3 * (COUNT + to) + 1] = 0;
     assert_int_equal(ley_energy_run(e, FRAMES, position_A, NULL, &r, &error), LEY_ERROR_INPUT);
     print_message("%s\n", error.message);
-    assert_non_null(strstr(error.message, "particles 32 and 201"));
-    const ley_particles_arrays a = ley_particles_get(particles);
-    memcpy(position_A + 3 * (COUNT + 200), position_A + 3 * COUNT, 3 * sizeof *position_A);
+    assert_non_null(strstr(error.message, names));
+    memcpy(position_A + 3 * (COUNT + to), position_A + 3 * COUNT, 3 * sizeof *position_A);
     memcpy(position_A + 3 * (COUNT + a.exclusion[0][1]), position_A + 3 * (COUNT + a.exclusion[0][0]),
            3 * sizeof *position_A); /* excluded pairs may be anywhere */
-    position_A[3 * (COUNT + 200)] += 1;
+    position_A[3 * (COUNT + to)] += 1;
     assert_ok(ley_energy_run(e, FRAMES, position_A, NULL, &r, &error));
     assert_int_equal(a.exclusion[0][0], 0);
     ley_energy_destroy(e);
@@ -561,7 +705,7 @@ static void self_tests_find_faults(void **state)
         {&pair_energies_kind, "pair_energies-plain", "keep(&p->coulomb, s.coulomb);", ""},
         {&pair_energies_kind, "pair_energies-plain", "gm_position + frame * padded", "gm_position"},
         {&pair_energies_kind, "pair_energies-forces", "s->fy += t.slope * y;", "s->fy += t.slope * x;"},
-        {&pair_energies_kind, "pair_energies-columns", "p.column_lj = p.column_coulomb = (real)0;", "", true},
+        {&pair_energies_kind, "pair_energies-columns", "end_column(&p);", "", true},
         {&pair_energies_kind, "pair_energies-columns", "min(to, gm_column[column + 1])", "to", true},
         {&pair_energies_kind, "pair_energies-field", "ley_image_cell(gm_cell, frame)", "ley_image_cell(gm_cell, 0)"},
         {&pair_energies_kind, "pair_energies-field", "r2 < numbers.s0 ? t.coulomb", "r2 > 0 ? t.coulomb"},
@@ -585,6 +729,10 @@ static void self_tests_find_faults(void **state)
         {&lcpo_kind, "lcpo-open-group", "&& j != own", ""},
         {&lcpo_kind, "lcpo-open-group", "products += of_own * sum;", "products += of_own;"},
         {&lcpo_kind, "lcpo-periodic-group", "gm_position + frame * padded", "gm_position"},
+        {&group_sums_kind, "group_sums", "made.y = -lost", "made.y = 0"},
+        {&listed_pairs_kind, "listed_pairs-2-1-4", "gm_done + frame) + 1, 1)", "gm_done + frame) + 1, 0)"},
+        {&listed_gather_kind, "listed_gather", "done.y != terms.w", "done.y > terms.w"},
+        {&listed_gather_kind, "listed_gather", "done.x != 0", "done.x > 1"},
         {&group_sums_kind, "group_sums", "i < gm_column[g + 1]", "i + 1 < gm_column[g + 1]"},
         {&group_sums_kind, "group_sums", "(which * columns + h) * padded", "(which * columns + g) * padded"},
         {&patch_pairs_kind, "patch_pairs", "if (r2 < numbers.s0",
@@ -623,8 +771,8 @@ int main(void)
 {
     return RUN_GROUP(SUPPORT_GROUP(.name = "energies", .opened = &engine), energies_are_those_of_the_law,
                      all_terms_are_those_of_the_law, tails_and_surfaces_are_those_of_the_law,
-                     areas_are_those_of_the_law, cutoffs_are_those_of_the_law, frames_have_the_same_bytes,
-                     frames_are_named, overlaps_are_finite_or_named, far_pairs_are_those_of_nearest_images,
-                     wide_frames_lose_no_digits, all_counts_are_right, marks_are_the_exclusions,
-                     self_tests_find_faults);
+                     areas_are_those_of_the_law, cutoffs_are_those_of_the_law, matrices_add_up_to_terms,
+                     frames_have_the_same_bytes, frames_are_named, what_makes_no_sense_is_refused,
+                     overlaps_are_finite_or_named, far_pairs_are_those_of_nearest_images, wide_frames_lose_no_digits,
+                     all_counts_are_right, marks_are_the_exclusions, self_tests_find_faults);
 }

@@ -878,6 +878,7 @@ static void test_refusals(void **state)
     REFUSED(LEY_ERROR_USAGE, "null pointer", NULL, o.groups = 1);
     REFUSED(LEY_ERROR_USAGE, "born_cutoff_A", NULL, o.born = LEY_BORN_HCT, o.born_taper = true);
     REFUSED(LEY_ERROR_USAGE, "no forces", NULL, o.surface = LEY_SURFACE_NUMERICAL, o.forces = true);
+    REFUSED(LEY_ERROR_USAGE, "ewald_tolerance is 5e-06, must be 1e-05 to 0.01", NULL, o.ewald_tolerance = 5e-6);
     REFUSED(LEY_ERROR_USAGE, "temperature_K is nan", NULL, o.temperature_K = NAN);
     REFUSED(LEY_ERROR_USAGE, "born is 6", NULL, o.born = LEY_BORN_KINDS);
     REFUSED(LEY_ERROR_INPUT, "born_factors", NULL, o.born = LEY_BORN_GBN2);

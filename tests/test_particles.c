@@ -189,6 +189,9 @@ static void test_counts(void **state)
     static char long_name[PARTICLES_MOST_NAME + 2];
     memset(long_name, 'x', PARTICLES_MOST_NAME + 1);
     REFUSED(c.arrays.size = 8, LEY_ERROR_USAGE, "ley_particles_arrays of 8 bytes");
+    REFUSED(c.arrays.particles = 1ll << 31, LEY_ERROR_INPUT, "2147483648 particles, must be 1 to 2147483647");
+    REFUSED(c.arrays.particles = INT64_MIN, LEY_ERROR_INPUT, "particles, must be 1 to 2147483647");
+    REFUSED(c.arrays.exclusion = NULL, LEY_ERROR_USAGE, "particles without their exclusion");
     REFUSED(c.arrays.particles = 0, LEY_ERROR_INPUT, "0 particles, must be 1 to");
     REFUSED(c.arrays.types = 0, LEY_ERROR_INPUT, "0 Lennard-Jones types");
     REFUSED(c.arrays.types = 1 << 20, LEY_ERROR_INPUT, "1048576 Lennard-Jones types, must be 1 to 32768");
@@ -270,7 +273,13 @@ static void test_wrong_subset(void **state)
                  "particle 2 is 5 of 5, counted from 0");
     assert_error(ley_particles_subset(p, (const int64_t[]){3, 1, 3}, 3, &some, &error), LEY_ERROR_USAGE,
                  "particle 4 is in the subset twice");
+    assert_error(ley_particles_subset(NULL, (const int64_t[]){0}, 1, &some, &error), LEY_ERROR_USAGE, "a null pointer");
+    assert_error(ley_particles_subset(p, NULL, 1, &some, &error), LEY_ERROR_USAGE, "a null pointer");
+    assert_error(ley_particles_subset(p, (const int64_t[]){0}, 1, NULL, &error), LEY_ERROR_USAGE, "a null pointer");
+    assert_error(ley_particles_create(NULL, &some, &error), LEY_ERROR_USAGE, "a null pointer");
+    assert_error(ley_particles_create(&c.arrays, NULL, &error), LEY_ERROR_USAGE, "a null pointer");
     assert_null(some);
+    assert_int_equal(ley_particles_get(NULL).particles, 0);
     ley_error_clear(&error);
     ley_particles_destroy(p);
 }
@@ -299,6 +308,8 @@ static void test_mixing(void **state)
     }
     assert_error(ley_lennard_jones_table(0, sigma, epsilon, LEY_MIXING_GEOMETRIC, a, b, &error), LEY_ERROR_USAGE,
                  "0 types");
+    assert_error(ley_lennard_jones_table(4, NULL, epsilon, LEY_MIXING_GEOMETRIC, a, b, &error), LEY_ERROR_USAGE,
+                 "a null pointer");
     assert_error(ley_lennard_jones_table(4, sigma, epsilon, LEY_MIXING_RULES, a, b, &error), LEY_ERROR_USAGE,
                  "mixing rule 3 of 3");
     assert_error(ley_lennard_jones_table(2, (const double[]){1, NAN}, epsilon, LEY_MIXING_GEOMETRIC, a, b, &error),

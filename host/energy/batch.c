@@ -21,7 +21,7 @@ static size_t part_floats(const energy_problem *p)
 
 static size_t matrix_floats(const energy_problem *p)
 {
-    return LEY_COLUMN_COUNT * (size_t)p->options.groups * (size_t)p->options.groups;
+    return 2 * LEY_COLUMN_COUNT * (size_t)p->options.groups * (size_t)p->options.groups;
 }
 
 static size_t bytes_of_frame(const energy_problem *p)

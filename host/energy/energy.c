@@ -23,7 +23,7 @@ static ley_status make_devices(ley_energy *e, ley_error *error)
 {
     const size_t count = e->engine != NULL ? e->engine->candidate_count : 0;
     e->devices = calloc(count + 1, sizeof(energy_device *));
-    e->run.again = calloc(ENERGY_BATCHES * count + 1, sizeof *e->run.again);
+    e->run.again = calloc(ENERGY_RANGES * count + 1, sizeof *e->run.again);
     bool is_whole = e->devices != NULL && e->run.again != NULL;
     for (size_t i = 0; i < count && is_whole; i++) {
         e->devices[i] = calloc(1, sizeof **e->devices);
@@ -107,7 +107,8 @@ void ley_energy_destroy(ley_energy *e)
 
 void ley_energy_cancel(ley_energy *e)
 {
-    atomic_store(&e->is_cancelled, true);
+    if (e != NULL)
+        atomic_store(&e->is_cancelled, true);
 }
 
 /* ---- Frames ---------------------------------------------------------------------------------- */
@@ -116,10 +117,14 @@ static ley_status check_wishes(const ley_energy *e, int64_t frames, const float 
                                const ley_energy_results *wanted, ley_error *error)
 {
     const ley_energy_options *o = &e->problem.law_options;
-    if (wanted == NULL || wanted->size != sizeof *wanted)
+    if (wanted == NULL)
+        return ley_fail(error, LEY_ERROR_USAGE, "ley_energy_run(): a null pointer to results");
+    if (wanted->size != sizeof *wanted)
         return ley_fail(error, LEY_ERROR_USAGE, "ley_energy_results.size is not %zu", sizeof *wanted);
-    if (frames < 0 || (frames > 0 && position_A == NULL))
-        return ley_fail(error, LEY_ERROR_USAGE, "%lld frames, and no positions", (long long)frames);
+    if (frames < 0)
+        return ley_fail(error, LEY_ERROR_USAGE, "frames is %lld, must be at least 0", (long long)frames);
+    if (frames > 0 && position_A == NULL)
+        return ley_fail(error, LEY_ERROR_USAGE, "%lld frames, and a null pointer to positions", (long long)frames);
     if ((wanted->by_particle != NULL && !o->by_particle) || (wanted->matrix != NULL && o->groups == 0) ||
         (wanted->forces != NULL && !o->forces) || (wanted->born_radii != NULL && o->born == LEY_BORN_NONE))
         return ley_fail(error, LEY_ERROR_USAGE, "%s are wanted that the options have not asked for",
@@ -261,8 +266,10 @@ ley_status ley_energy_run(ley_energy *e, int64_t frames, const float *position_A
 
 void ley_energy_get_totals(const ley_energy *e, ley_energy_totals *totals)
 {
-    *totals = e->totals;
-    for (size_t i = 0; e->engine != NULL && i < e->engine->candidate_count; i++) {
+    if (totals == NULL)
+        return;
+    *totals = e != NULL ? e->totals : (ley_energy_totals){.frames = 0};
+    for (size_t i = 0; e != NULL && e->engine != NULL && i < e->engine->candidate_count; i++) {
         const energy_device *d = e->devices[i];
         const size_t used = strlen(totals->device);
         totals->failed += d->has_failed ? 1 : 0;

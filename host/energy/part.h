@@ -32,7 +32,7 @@ typedef struct energy_batch {
     buffer_of_float4 force;    /* [frames][padded]: modules add theirs; not wanted: not there */
     buffer_of_float parts;     /* [frames][LEY_COLUMN_COUNT][groups][padded]: of `energy` what is with the particles of
                                   each group; the same; no matrix: not there */
-    buffer_of_float matrix;    /* [frames][LEY_COLUMN_COUNT][groups][groups]: sums of these */
+    buffer_of_float2 matrix;   /* [frames][LEY_COLUMN_COUNT][groups][groups]: sums of these, in two floats */
     buffer_of_float radius, slope;        /* [frames][padded]: effective Born radii, A, and dE/dB; no Born energies: not
                                              there */
     dev_staging *position_out, *cell_out; /* on their way to the device, */

@@ -38,4 +38,11 @@ void energy_problem_destroy(energy_problem *p);
 /* Whether pairs are summed by lists, and not all of them one by one. */
 bool energy_are_listed(const energy_problem *problem, bool is_periodic);
 
+/* The term in whose place lists put Coulomb energies: with Ewald's sum aside, where Born's would
+ * be, of which it has none, so that the term is no number unless the mesh's part is added, too. */
+static inline ley_energy_term energy_pairs_place(const ley_energy_options *o)
+{
+    return o->coulomb == LEY_COULOMB_EWALD ? LEY_ENERGY_BORN : LEY_ENERGY_COULOMB;
+}
+
 #endif

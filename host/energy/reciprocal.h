@@ -26,7 +26,7 @@ double reciprocal_alpha(const ley_energy_options *options);
 double reciprocal_error(int order, double alpha_per_A, double h_A);
 
 /* The mesh that is expected to be the fastest of those whose error is small enough; its expected
- * error is that of forces. Errors: LEY_ERROR_USAGE. */
+ * error is that of forces. Errors: LEY_ERROR_INPUT for a cell that is too large. */
 ley_status reciprocal_mesh(const ley_energy_options *options, const double cell_A[9], size_t particles, bool on_card,
                            average_mesh *made, ley_error *error);
 

@@ -12,6 +12,10 @@ typedef struct energy_range {
     int64_t first, count;
 } energy_range;
 
+/* That a device may give back in a run: its batches, when it ends or takes a quarter of the frames
+ * at a time, which are 512 at first. */
+enum { ENERGY_RANGES = 6 * ENERGY_BATCHES };
+
 /* What one device has of them. */
 typedef struct energy_device {
     ley_energy *energy; /* not to be touched by a device that was left behind */
@@ -19,6 +23,7 @@ typedef struct energy_device {
     bool is_ready, has_failed;
     bool has_passed;               /* a frame of its has been verified */
     bool is_beginning, was_let_go; /* it touches nothing of the run's; the run has not waited for it */
+    int most_frames;               /* of a batch, since there was no memory for more; 0: nobody knows */
     energy_part part;
     ley_error failure;
 } energy_device;
@@ -30,7 +35,7 @@ typedef struct energy_run {
     const double *cell_A;
     ley_energy_results results;
     int64_t next;        /* from here on none has been dealt, */
-    energy_range *again; /* [2 for each device]: these are to be dealt again */
+    energy_range *again; /* [ENERGY_RANGES for each device]: these are to be dealt again */
     size_t again_count;
     int64_t left;      /* that are not done */
     ley_error failure; /* all ends */

@@ -55,9 +55,9 @@ static int64_t nearest(const energy_frame *f, int64_t i, bool all, double *dista
  * to overflow, or the energy is infinite. */
 static const double most_energy = 1e20, overlap_A = 0.1;
 
-/* Of a frame whose energies are infinite: names two particles that are at the same place; the first
- * one is looked for from a particle on. */
-static ley_status name_pair(const ley_energy *e, int64_t frame, int64_t from, ley_error *error)
+/* Of a frame whose energies are infinite, or whose forces are as floats: names two particles that
+ * are at the same place, or nearly; the first one is looked for from a particle on. */
+static ley_status name_pair(const ley_energy *e, int64_t frame, int64_t from, const char *what, ley_error *error)
 {
     const energy_frame f = energy_run_frame(e, frame);
     const int64_t n = f.particles->particles;
@@ -67,10 +67,9 @@ static ley_status name_pair(const ley_energy *e, int64_t frame, int64_t from, le
         i = (from + k) % n;
         j = nearest(&f, i, false, &r_A);
     }
-    return ley_fail(error, LEY_ERROR_INPUT,
-                    "frame %lld: particles %lld and %lld are %.3g A from each other: their energy is infinite",
+    return ley_fail(error, LEY_ERROR_INPUT, "frame %lld: particles %lld and %lld are %.3g A from each other: their %s",
                     (long long)(e->before + frame + 1), (long long)(i < j ? i : j) + 1, (long long)(i < j ? j : i) + 1,
-                    r_A);
+                    r_A, what);
 }
 
 /* ---- The host -------------------------------------------------------------------------------- */
@@ -84,13 +83,17 @@ ley_status energy_store_host(ley_energy *e, int64_t frame, int64_t from, ley_err
     if (r.forces != NULL && force == NULL)
         return ley_fail_memory(error, n * sizeof *force, "forces");
     ley_status status = energy_law_frame(&f, &r, force, error);
-    for (size_t i = 0; i < 3 * n && force != NULL && status == LEY_OK; i++)
+    if (status == LEY_ERROR_INPUT) {
+        ley_error_clear(error);
+        status = name_pair(e, frame, from, "energy is infinite", error);
+    }
+    for (size_t i = 0; i < 3 * n && force != NULL && status == LEY_OK; i++) {
         r.forces[i] = (float)force[i / 3][i % 3];
+        if (!isfinite(r.forces[i]))
+            status = name_pair(e, frame, (int64_t)i / 3, "force is beyond what a float has", error);
+    }
     free(force);
-    if (status != LEY_ERROR_INPUT)
-        return status;
-    ley_error_clear(error);
-    return name_pair(e, frame, from, error);
+    return status;
 }
 
 /* ---- Batches --------------------------------------------------------------------------------- */
@@ -194,9 +197,9 @@ static bool store_column(const storing *s, int frame, ley_energy_term term, cons
     static const double allowed = 1e-5, least = 1e-4;
     const energy_problem *p = &s->e->problem;
     const size_t all = (size_t)p->options.groups, groups = (size_t)p->law_options.groups;
-    const float *from = (const float *)s->b->matrix_back->bytes,
-                *energy =
-                    (const float *)s->b->energy_back->bytes + ((size_t)frame * LEY_ENERGY_TERMS + term) * p->padded;
+    const float(*from)[2] = (const float(*)[2])s->b->matrix_back->bytes;
+    const float *energy =
+        (const float *)s->b->energy_back->bytes + ((size_t)frame * LEY_ENERGY_TERMS + term) * p->padded;
     bool is_right = true;
     from += ((size_t)frame * LEY_COLUMN_COUNT + (size_t)column_of(term)) * all * all;
     const energy_frame f = energy_run_frame(s->e, s->b->first + frame);
@@ -206,7 +209,7 @@ static bool store_column(const storing *s, int frame, ley_energy_term term, cons
         for (int32_t i = p->column_first[g]; i < p->column_first[g + 1] && has_tail; i++)
             own += energy_tail_of(p, f.cell_A, p->order[i]);
         for (size_t h = 0; h < all; h++) {
-            const double element = (double)from[g * all + h] + (g == h ? own : 0);
+            const double element = (double)from[g * all + h][0] + (double)from[g * all + h][1] + (g == h ? own : 0);
             row += element;
             absolute += fabs(element);
             if (g < groups && h < groups)

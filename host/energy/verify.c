@@ -23,6 +23,7 @@ typedef struct checking {
     double force_rms;
     double energy[CHECKED][LEY_ENERGY_TERMS], absolute[CHECKED][LEY_ENERGY_TERMS], force[CHECKED][3];
     double energy_error, force_error;
+    double off_square, rounded_square; /* of all forces together: errors, and what rounded positions cost */
 } checking;
 
 bool energy_verify_wants(const ley_energy *e, const energy_device *d, int64_t frame)
@@ -202,22 +203,36 @@ static ley_status judge_particle(checking *c, int k, const edges *edge, ley_erro
         const double found = (double)force_of(c, c->particle[k])[d], right = c->force[k][d],
                      off = distance(found, right, edge != NULL ? &edge->force[0][k][d] : NULL,
                                     edge != NULL ? &edge->force[1][k][d] : NULL);
-        if (!(off <=
-              (allowed_force + c->reach[k] + 4 * by_mesh(c)) * (c->force_rms + fabs(right)) + c->reach[k] * absolute))
+        const double size = c->force_rms + fabs(right), rounded = c->reach[k] * (size + absolute);
+        if (!(off <= (allowed_force + 4 * by_mesh(c)) * size + rounded))
             return fail(c, k, "the force", found, right, error);
+        c->off_square += off * off;
+        c->rounded_square += rounded * rounded;
         if (c->force_rms > 0)
             c->force_error = fmax(c->force_error, off / c->force_rms);
     }
     return LEY_OK;
 }
 
+/* A mesh's root mean square error is what is promised, where that of one force may be larger. */
+static ley_status judge_mesh(const checking *c, ley_error *error)
+{
+    const double off = sqrt(c->off_square / c->count), rounded = sqrt(c->rounded_square / c->count),
+                 most = (allowed_force + 2.5 * by_mesh(c)) * c->force_rms + rounded;
+    return by_mesh(c) == 0 || off <= most
+               ? LEY_OK
+               : ley_fail(error, LEY_ERROR_WRONG_RESULT,
+                          "frame %lld: forces are off by %.3g kcal/mol/A in the root mean square, more than %.3g",
+                          (long long)(c->e->before + c->b->first + c->frame + 1), off, most);
+}
+
 static ley_status judge(checking *c, const edges *edge, ley_error *error)
 {
     ley_status status = LEY_OK;
-    c->energy_error = c->force_error = 0;
+    c->energy_error = c->force_error = c->off_square = c->rounded_square = 0;
     for (int k = 0; k < c->count && status == LEY_OK; k++)
         status = judge_particle(c, k, edge, error);
-    return status;
+    return status == LEY_OK ? judge_mesh(c, error) : status;
 }
 
 static ley_status judge_all(checking *c, ley_error *error)

@@ -41,7 +41,7 @@ static energy_range take(ley_energy *e, int most)
     return taken;
 }
 
-/* What a device had becomes others'. The caller holds the mutex. */
+/* What a device had is dealt again. The caller holds the mutex. */
 static void give_back(ley_energy *e, energy_device *d)
 {
     for (int i = 0; i < ENERGY_BATCHES; i++) {
@@ -50,7 +50,6 @@ static void give_back(ley_energy *e, energy_device *d)
             e->run.again[e->run.again_count++] = (energy_range){b->first, b->frames};
         b->frames = 0;
     }
-    d->has_failed = true;
 }
 
 static void end_run(ley_energy *e, const ley_error *why)
@@ -138,7 +137,8 @@ static bool prepare(energy_device *d, dev *device, bool is_periodic, ley_status 
     pthread_mutex_unlock(&e->mutex);
     if (d->is_ready)
         energy_part_end(&d->part);
-    *status = energy_part_begin(&d->part, &e->problem, device, is_periodic, INT64_MAX, error);
+    *status = energy_part_begin(&d->part, &e->problem, device, is_periodic,
+                                d->most_frames > 0 ? d->most_frames : INT64_MAX, error);
     d->part.cancelled = &e->is_cancelled;
     pthread_mutex_lock(&e->mutex);
     d->is_ready = *status == LEY_OK;
@@ -150,14 +150,38 @@ static bool prepare(energy_device *d, dev *device, bool is_periodic, ley_status 
     return goes_on;
 }
 
+/* Whether what has failed may not for a few frames at a time: there was no memory, as far as is
+ * known. Then the device begins anew. */
+static bool takes_fewer(energy_device *d, const ley_error *why)
+{
+    ley_energy *e = d->energy;
+    const int frames = d->part.frames;
+    if (frames <= 1 || (why->status != LEY_ERROR_MEMORY && why->status != LEY_ERROR_NO_DEVICE &&
+                        (why->status != LEY_ERROR_DEVICE || d->is_ready)))
+        return false;
+    log_say(LEY_LOG_NOTE, "%s takes fewer than %d frames at a time: %s", d->info->name, frames, why->message);
+    if (d->is_ready)
+        energy_part_end(&d->part);
+    pthread_mutex_lock(&e->mutex);
+    d->is_ready = false;
+    d->most_frames = frames / 4 > 1 ? frames / 4 : 1;
+    give_back(e, d);
+    pthread_mutex_unlock(&e->mutex);
+    return true;
+}
+
 /* The run ends, or the device leaves: by what has happened. */
 static void fail(energy_device *d, const ley_error *why)
 {
     ley_energy *e = d->energy;
-    if (why->status == LEY_CANCELLED || why->status == LEY_ERROR_INPUT || why->status == LEY_ERROR_MEMORY) {
+    if (why->status == LEY_CANCELLED || why->status == LEY_ERROR_INPUT) {
         for (int i = 0; i < ENERGY_BATCHES && d->is_ready; i++) {
             sequence_finish(&d->part.batch[i].sequence, NULL);
             d->part.batch[i].frames = 0;
+        }
+        if (d->is_ready && why->status == LEY_CANCELLED) { /* modules may have stopped halfway */
+            energy_part_end(&d->part);
+            d->is_ready = false;
         }
         end_run(e, why);
         return;
@@ -169,6 +193,7 @@ static void fail(energy_device *d, const ley_error *why)
     d->is_ready = false;
     ley_error_copy(&d->failure, why);
     give_back(e, d);
+    d->has_failed = true;
     pthread_mutex_unlock(&e->mutex);
 }
 
@@ -181,10 +206,16 @@ void energy_worker_run(worker *w, void *energy)
     if (w->device == NULL || d->has_failed)
         return;
     d->info = w->info;
-    if (!prepare(d, w->device, e->run.cell_A != NULL, &status, &error))
-        return;
-    if (status == LEY_OK)
-        status = work(d, &error);
+    do {
+        ley_error_clear(&error);
+        status = LEY_OK;
+        if (!prepare(d, w->device, e->run.cell_A != NULL, &status, &error)) {
+            ley_error_clear(&error);
+            return;
+        }
+        if (status == LEY_OK)
+            status = work(d, &error);
+    } while (status != LEY_OK && takes_fewer(d, &error));
     for (int i = 0; i < ENERGY_BATCHES && status == LEY_ERROR_WRONG_RESULT; i++)
         sequence_finish(&d->part.batch[i].sequence, NULL);
     if (status == LEY_ERROR_WRONG_RESULT)
@@ -220,6 +251,7 @@ void energy_worker_left(worker *w, void *energy)
     energy_device *d = device_of(w, energy), *again = calloc(1, sizeof *again);
     pthread_mutex_lock(&e->mutex);
     give_back(e, d);
+    d->has_failed = true;
     if (again != NULL) { /* the driver may use the other one for ever */
         *again = (energy_device){.energy = e, .info = d->info, .has_failed = true};
         ley_error_copy(&again->failure, &w->open_error);

@@ -36,7 +36,7 @@ static ley_status check_ranges(const ley_energy_options *o, ley_error *error)
                   {"cutoff_A", o->cutoff_A, 0, 1e4},
                   {"switch_A", o->switch_A, 0, 1e4},
                   {"reaction_dielectric", o->reaction_dielectric, 0, 1e6},
-                  {"ewald_tolerance", o->ewald_tolerance, 1e-6, 1e-2},
+                  {"ewald_tolerance", o->ewald_tolerance, 1e-5, 1e-2},
                   {"born", (double)o->born, 0, LEY_BORN_KINDS - 1},
                   {"solvent_dielectric", o->solvent_dielectric, 1e-3, 1e6},
                   {"salt_M", o->salt_M, 0, 100},
@@ -71,7 +71,10 @@ static ley_status check_together(const ley_energy_options *o, ley_error *error)
     if (o->coulomb == LEY_COULOMB_EWALD && o->born != LEY_BORN_NONE)
         return ley_fail(error, LEY_ERROR_USAGE, "Born energies have no Ewald sum");
     if (o->coulomb == LEY_COULOMB_EWALD && o->groups > 0)
-        return ley_fail(error, LEY_ERROR_USAGE, "Ewald's sum is not made of pairs: it has no matrix of groups");
+        return ley_fail(
+            error, LEY_ERROR_USAGE,
+            "Ewald's sum is not made of pairs: it has no matrix of groups; a cutoff or a reaction field has one, "
+            "or take energies of subsets, E(A and B) - E(A) - E(B)");
     if (o->born_taper && o->born_cutoff_A == 0)
         return ley_fail(error, LEY_ERROR_USAGE, "born_taper needs a born_cutoff_A");
     if (o->groups > 0 && o->group == NULL)

@@ -108,7 +108,7 @@ static ley_status make_buffers(patches *p, energy_part *part, ley_error *error)
                {4 * slots, &p->which.buffer},
                {frames * (count_of(p) + 1), &p->first.buffer},
                {frames * part->problem->padded, &p->slot.buffer},
-               {frames, &p->beyond.buffer},
+               {2 * frames, &p->done.buffer},
                {BESIDE * LEY_LIST_SUMS * slots, &p->floats.buffer}};
     ley_status status = LEY_OK;
     for (size_t i = 0; i < sizeof all / sizeof *all && status == LEY_OK; i++)
@@ -242,7 +242,7 @@ ley_status patches_launch(const patches *p, energy_part *part, energy_batch *b, 
     const ley_status status = send_frames(p, part, b, error);
     if (status != LEY_OK)
         return status;
-    sequence_fill(&b->sequence, p->beyond.buffer, 0, 0, frames * sizeof(int32_t));
+    sequence_fill(&b->sequence, p->done.buffer, 0, 0, 2 * frames * sizeof(int32_t));
     sequence_fill(&b->sequence, p->floats.buffer, 0, UINT32_MAX,
                   frames * BESIDE * LEY_LIST_SUMS * o->count * sizeof(float));
     sequence_step(&b->sequence, ENERGY_STEP_PAIRS);
@@ -251,7 +251,7 @@ ley_status patches_launch(const patches *p, energy_part *part, energy_batch *b, 
     lists_launch(&b->sequence, &p->gather, o->padded, b->frames,
                  KERNEL_ARGUMENTS(listed_gather, .particles = (int32_t)o->count, .padded = (int32_t)o->padded,
                                   .gm_slot = p->slot, .slots = (int32_t)o->count, .parts = BESIDE,
-                                  .gm_sums = {p->floats.buffer}, .gm_floats = p->floats, .gm_beyond = p->beyond,
+                                  .gm_sums = {p->floats.buffer}, .gm_floats = p->floats, .gm_done = p->done,
                                   .has_forces = o->options.forces,
                                   .terms = {LEY_ENERGY_TERMS, LEY_ENERGY_LENNARD_JONES, LEY_ENERGY_COULOMB, 0},
                                   .gm_energy = b->energy, .gm_force = o->options.forces ? b->force : b->position));

@@ -334,6 +334,8 @@ static ley_status copy(const ley_particles_arrays *a, ley_particles *p, ley_erro
 
 ley_status ley_particles_create(const ley_particles_arrays *a, ley_particles **particles, ley_error *error)
 {
+    if (a == NULL || particles == NULL)
+        return ley_fail(error, LEY_ERROR_USAGE, "ley_particles_create(): a null pointer");
     if (a->size != sizeof *a)
         return ley_fail(error, LEY_ERROR_USAGE, "ley_particles_arrays of %zu bytes, not %zu", a->size, sizeof *a);
     ley_status status = check(a, error);
@@ -368,7 +370,7 @@ void ley_particles_destroy(ley_particles *p)
 
 ley_particles_arrays ley_particles_get(const ley_particles *p)
 {
-    return p->arrays;
+    return p != NULL ? p->arrays : (ley_particles_arrays){.size = sizeof p->arrays};
 }
 
 /* ---- Some of them ---------------------------------------------------------------------------- */
@@ -474,6 +476,8 @@ static ley_status make_subset(const ley_particles_arrays *a, const chosen_rows *
 ley_status ley_particles_subset(const ley_particles *p, const int64_t *index, int64_t count, ley_particles **subset,
                                 ley_error *error)
 {
+    if (p == NULL || index == NULL || subset == NULL)
+        return ley_fail(error, LEY_ERROR_USAGE, "ley_particles_subset(): a null pointer");
     const ley_particles_arrays *a = &p->arrays;
     const size_t numbers = (size_t)a->particles + (size_t)a->residues,
                  rows = (size_t)count + (size_t)a->exclusions + (size_t)a->pairs_14 + (size_t)a->residues;
@@ -525,6 +529,8 @@ ley_status ley_lennard_jones_table(int64_t types, const double *sigma_A, const d
     if (types < 1 || types > MOST_TYPES || (unsigned)rule >= LEY_MIXING_RULES)
         return ley_fail(error, LEY_ERROR_USAGE, "a table of %lld types, which must be 1 to %d, by mixing rule %d of %d",
                         (long long)types, MOST_TYPES, (int)rule, LEY_MIXING_RULES);
+    if (sigma_A == NULL || epsilon == NULL || a == NULL || b == NULL)
+        return ley_fail(error, LEY_ERROR_USAGE, "ley_lennard_jones_table(): a null pointer");
     for (int64_t s = 0; s < types; s++)
         if (!(sigma_A[s] >= 0 && sigma_A[s] <= 1e3 && epsilon[s] >= 0 && epsilon[s] <= 1e6))
             return ley_fail(error, LEY_ERROR_INPUT,

@@ -64,7 +64,7 @@ _OPTIONS_TEXT = """lj: Lennard-Jones energies: "plain", cut off at `cutoff` if t
         constant: C in kcal/mol A / e^2, "amber" (332.0522), "charmm", "namd", "openmm", or a number.
         dielectric: of the solute. cutoff, switch: A; None: there is none.
         tail_correction: Lennard-Jones energy beyond the cutoff, of particles that are spread evenly; in cells.
-        reaction_dielectric: 0: conducting. ewald_tolerance: relative root mean square error of forces of "pme".
+        reaction_dielectric: 0: conducting. ewald_tolerance: relative root mean square error of forces of "pme", at least 1e-5.
         gb: generalised Born, "hct", "obc1", "obc2", "gbn", "gbn2" (Amber's igb 1, 2, 5, 7, 8); None: none.
         solvent_dielectric: 78.5. salt: M, of monovalent ions. temperature: K, of the salt's screening.
         gb_cutoff: A, of Born's pairs. gb_taper: integrals go smoothly to 0 there, as NAMD's.

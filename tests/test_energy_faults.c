@@ -1,0 +1,240 @@
+/* Energies where a run is cancelled at any of its launches, a launch is left out, or memory is
+ * refused: no wrong values, and the next run is right. */
+#include "some_energies.h"
+#include "support.h"
+
+#include "engine/command_sequence.h"
+#include "error.h"
+#include "kernel_kind.h"
+#include "memory/arena.h"
+
+static ley_engine *engine;
+
+/* ---- What goes wrong ------------------------------------------------------------------------- */
+
+static struct {
+    ley_energy *cancelled; /* at launch number `at`; NULL: none is */
+    const char *left_out;  /* the kernel whose next launch is left out; NULL: none */
+    int at, launches;      /* so far */
+    size_t most_bytes;     /* of a buffer, above which it is refused; 0: any */
+    ley_status refusal;
+    int refused;
+} fault;
+
+void right_launch(command_sequence *w, const dev_kernel *kernel, const size_t groups[3], const void *arguments,
+                  double predicted_s) __asm__("__real_sequence_launch");
+void some_launch(command_sequence *w, const dev_kernel *kernel, const size_t groups[3], const void *arguments,
+                 double predicted_s) __asm__("__wrap_sequence_launch");
+void some_launch(command_sequence *w, const dev_kernel *kernel, const size_t groups[3], const void *arguments,
+                 double predicted_s)
+{
+    if (++fault.launches == fault.at && fault.cancelled != NULL)
+        ley_energy_cancel(fault.cancelled);
+    if (fault.left_out != NULL && strcmp(kernel->kind->name, fault.left_out) == 0)
+        fault.left_out = NULL;
+    else
+        right_launch(w, kernel, groups, arguments, predicted_s);
+}
+
+ley_status right_buffer(arena *r, size_t bytes, dev_access access, dev_buffer **buffer,
+                        ley_error *error) __asm__("__real_arena_buffer");
+ley_status some_buffer(arena *r, size_t bytes, dev_access access, dev_buffer **buffer,
+                       ley_error *error) __asm__("__wrap_arena_buffer");
+ley_status some_buffer(arena *r, size_t bytes, dev_access access, dev_buffer **buffer, ley_error *error)
+{
+    if (fault.most_bytes == 0 || bytes <= fault.most_bytes)
+        return right_buffer(r, bytes, access, buffer, error);
+    fault.refused++;
+    return ley_fail(error, fault.refusal, "a buffer of %zu bytes is refused", bytes);
+}
+
+/* ---- What is computed ------------------------------------------------------------------------ */
+
+enum { COUNT = 150, FRAMES = 6, GROUPS = 3 };
+enum { PAIRS, MESH, BORN, KINDS };
+static const double spacing_A = 2.6;
+
+typedef struct values {
+    double terms[FRAMES][LEY_ENERGY_TERMS], matrix[FRAMES][LEY_ENERGY_TERMS][GROUPS][GROUPS];
+    float forces[FRAMES][COUNT][3];
+} values;
+
+typedef struct problem {
+    ley_particles *particles;
+    float *position_A;
+    double cell_A[FRAMES][9];
+    int32_t group[COUNT];
+    int kind;
+    ley_energy *energy;
+    values right, found;
+} problem;
+
+static problem *make_problem(ley_engine *on, int kind, int64_t verify_every)
+{
+    problem *p = calloc(1, sizeof *p);
+    ley_error error = {0};
+    ley_energy_options o;
+    ley_energy_options_default(&o);
+    p->kind = kind;
+    p->particles = some_particles(COUNT, 5, 3);
+    p->position_A = some_positions(COUNT, FRAMES, spacing_A, 5);
+    for (int i = 0; i < COUNT; i++)
+        p->group[i] = i % GROUPS;
+    for (int i = 0; i < 3 * FRAMES; i++)
+        p->cell_A[i / 3][4 * (i % 3)] = some_width_A(COUNT, spacing_A) + 1;
+    o.forces = true;
+    o.verify_every = verify_every;
+    o.group = p->group;
+    o.groups = kind == PAIRS ? GROUPS : 0;
+    if (kind == MESH) {
+        o.coulomb = LEY_COULOMB_EWALD;
+        o.cutoff_A = 6.5;
+    } else if (kind == BORN) {
+        o.born = LEY_BORN_OBC2;
+        o.surface = LEY_SURFACE_LCPO;
+    }
+    assert_ok(ley_energy_create(on, p->particles, &o, &p->energy, &error));
+    return p;
+}
+
+static ley_status run(problem *p, values *v, ley_error *error)
+{
+    ley_energy_results r = {.size = sizeof r,
+                            .terms = v->terms[0],
+                            .matrix = p->kind == PAIRS ? v->matrix[0][0][0] : NULL,
+                            .forces = v->forces[0][0]};
+    return ley_energy_run(p->energy, FRAMES, p->position_A, p->kind == MESH ? p->cell_A[0] : NULL, &r, error);
+}
+
+static void end_problem(problem *p)
+{
+    ley_energy_destroy(p->energy);
+    ley_particles_destroy(p->particles);
+    free(p->position_A);
+    free(p);
+}
+
+static int failed_devices(const problem *p)
+{
+    ley_energy_totals totals;
+    ley_energy_get_totals(p->energy, &totals);
+    return totals.failed;
+}
+
+/* Of others, such as the host, too. */
+static bool is_right(const problem *p)
+{
+    const double share = p->kind == MESH ? 1e-3 : 1e-4;
+    double square = 0, worst = 0;
+    for (int i = 0; i < FRAMES * LEY_ENERGY_TERMS; i++) {
+        const int f = i / LEY_ENERGY_TERMS, t = i % LEY_ENERGY_TERMS;
+        const double right = p->right.terms[f][t], found = p->found.terms[f][t];
+        if (!(fabs(found - right) <= share * fabs(right) + 1e-3))
+            return false;
+    }
+    for (int i = 0; i < 3 * FRAMES * COUNT; i++) {
+        const int f = i / (3 * COUNT), k = i / 3 % COUNT;
+        const double right = (double)p->right.forces[f][k][i % 3];
+        square += right * right;
+        worst = fmax(worst, fabs((double)p->found.forces[f][k][i % 3] - right));
+    }
+    return worst <= 10 * share * sqrt(square / (FRAMES * COUNT));
+}
+
+/* ---- Cancelling ------------------------------------------------------------------------------ */
+
+static void runs_may_be_cancelled_anywhere(void **state)
+{
+    (void)state;
+    for (int kind = 0; kind < KINDS; kind++) {
+        ley_error error = {0};
+        problem *p = make_problem(engine, kind, 256);
+        assert_ok(run(p, &p->right, &error));
+        fault.launches = 0;
+        assert_ok(run(p, &p->found, &error));
+        const int launches = fault.launches;
+        int cancelled = 0;
+        for (int at = 1; at <= launches; at += support_is_quick() ? 1 + launches / 8 : 1) {
+            fault.launches = 0;
+            fault.at = at;
+            fault.cancelled = p->energy;
+            const ley_status status = run(p, &p->found, &error);
+            fault.cancelled = NULL;
+            assert_true(status == LEY_OK || status == LEY_CANCELLED);
+            cancelled += status == LEY_CANCELLED;
+            ley_error_clear(&error);
+            memset(&p->found, 0xff, sizeof p->found);
+            if (p->kind != PAIRS)
+                memset(p->found.matrix, 0, sizeof p->found.matrix);
+            assert_ok(run(p, &p->found, &error));
+            assert_memory_equal(&p->found, &p->right, sizeof p->found);
+        }
+        print_message("kind %d: %d launches, %d of the runs were cancelled\n", kind, launches, cancelled);
+        assert_true(cancelled > 0);
+        assert_int_equal(failed_devices(p), 0);
+        end_problem(p);
+    }
+}
+
+/* ---- Launches that are left out -------------------------------------------------------------- */
+
+/* In frames that are not verified. */
+static void launches_that_are_left_out_are_noticed(void **state)
+{
+    (void)state;
+    static const struct {
+        int kind;
+        const char *kernel;
+    } cases[] = {{PAIRS, "pair_energies"}, {PAIRS, "pairs_14"},     {PAIRS, "group_sums"}, {MESH, "list_tiles"},
+                 {MESH, "listed_pairs"},   {MESH, "listed_gather"}, {MESH, "mesh_gather"}};
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        ley_error error = {0};
+        problem *p = make_problem(engine, cases[k].kind, 0);
+        assert_ok(run(p, &p->right, &error));
+        fault.left_out = cases[k].kernel;
+        assert_ok(run(p, &p->found, &error));
+        if (fault.left_out != NULL)
+            fail_msg("%s was not launched", cases[k].kernel);
+        if (failed_devices(p) != 1 || !is_right(p))
+            fail_msg("%s was left out: %d devices failed, values are %s", cases[k].kernel, failed_devices(p),
+                     is_right(p) ? "right" : "wrong");
+        end_problem(p);
+    }
+}
+
+/* ---- Memory that is refused ------------------------------------------------------------------ */
+
+/* A device takes fewer frames at a time; where there is too little for one, the host is left. */
+static void refused_memory_ends_nothing(void **state)
+{
+    (void)state;
+    static const ley_status refusals[] = {LEY_ERROR_NO_DEVICE, LEY_ERROR_MEMORY, LEY_ERROR_DEVICE};
+    for (int kind = 0; kind < KINDS; kind++)
+        for (int k = 0; k < 6; k++) {
+            ley_error error = {0};
+            problem *p = make_problem(engine, kind, 256);
+            assert_ok(run(p, &p->right, &error));
+            ley_energy *whole = p->energy;
+            problem *again = make_problem(engine, kind, 256);
+            p->energy = again->energy;
+            again->energy = whole;
+            fault.most_bytes = k < 3 ? 300000 : 100;
+            fault.refusal = refusals[k % 3];
+            fault.refused = 0;
+            assert_ok(run(p, &p->found, &error));
+            fault.most_bytes = 0;
+            assert_true(fault.refused > 0);
+            assert_int_equal(failed_devices(p), k < 3 ? 0 : 1);
+            assert_true(is_right(p));
+            if (k < 3)
+                assert_memory_equal(&p->found, &p->right, sizeof p->found);
+            end_problem(p);
+            end_problem(again);
+        }
+}
+
+int main(void)
+{
+    return RUN_GROUP(SUPPORT_GROUP(.name = "faults of energies", .opened = &engine), runs_may_be_cancelled_anywhere,
+                     launches_that_are_left_out_are_noticed, refused_memory_ends_nothing);
+}
