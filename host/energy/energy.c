@@ -178,8 +178,10 @@ static void do_by_host(ley_energy *e)
         const int64_t frame = again != NULL ? again->first : r->next;
         if (atomic_load(&e->is_cancelled))
             ley_fail(&r->failure, LEY_CANCELLED, "cancelled");
-        else if (energy_store_host(e, frame, 0, &r->failure) == LEY_OK)
+        else if (energy_store_host(e, frame, 0, &r->failure) == LEY_OK) {
             r->left--;
+            e->totals.host_frames++;
+        }
         if (again == NULL)
             r->next++;
         else if (again->first++, --again->count == 0)
@@ -264,6 +266,9 @@ void ley_energy_get_totals(const ley_energy *e, ley_energy_totals *totals)
         totals->failed += d->has_failed ? 1 : 0;
         if (d->info == NULL)
             continue;
+        if (d->has_failed && totals->failure[0] == '\0')
+            snprintf(totals->failure, sizeof totals->failure, "%.60s: %.180s", d->info->name,
+                     d->failure.status != LEY_OK ? d->failure.message : "it does not answer");
         totals->devices++;
         snprintf(totals->device + used, sizeof totals->device - used, "%s%s", used > 0 ? ", " : "", d->info->name);
     }

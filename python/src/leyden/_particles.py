@@ -196,7 +196,7 @@ class Particles(Guessed):
             return cls._of(lambda box, error: lib.ley_particles_read(target, box, error))
         wanted = topologies.Wanted(gb, radii, surface_radii)
         with topologies.about(file):
-            return cls._made(_task.call(lambda token: topologies.read(file, [os.fsdecode(one) for one in more], wanted)))
+            return cls._made(topologies.read(file, [os.fsdecode(one) for one in more], wanted))  # in this thread: Ctrl-C ends it
 
     @classmethod
     def from_parmed(cls, structure: Any, *, gb: str = "obc2", radii: str = "auto", surface_radii: str = "lcpo") -> "Particles":
