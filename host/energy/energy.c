@@ -257,6 +257,16 @@ ley_status ley_energy_run(ley_energy *e, int64_t frames, const float *position_A
     return status;
 }
 
+/* The first failure, without a build's options, which would fill it. */
+static void put_failure(const energy_device *d, ley_energy_totals *totals)
+{
+    const char *message = d->failure.status != LEY_OK ? d->failure.message : "it does not answer",
+               *options = strstr(message, " (-"), *rest = options != NULL ? strchr(options, ')') : NULL;
+    const int before = rest != NULL ? (int)(options - message) : (int)strlen(message);
+    snprintf(totals->failure, sizeof totals->failure, "%.60s: %.*s%.120s", d->info->name, before, message,
+             rest != NULL ? rest + 1 : "");
+}
+
 void ley_energy_get_totals(const ley_energy *e, ley_energy_totals *totals)
 {
     *totals = e->totals;
@@ -267,8 +277,7 @@ void ley_energy_get_totals(const ley_energy *e, ley_energy_totals *totals)
         if (d->info == NULL)
             continue;
         if (d->has_failed && totals->failure[0] == '\0')
-            snprintf(totals->failure, sizeof totals->failure, "%.60s: %.180s", d->info->name,
-                     d->failure.status != LEY_OK ? d->failure.message : "it does not answer");
+            put_failure(d, totals);
         totals->devices++;
         snprintf(totals->device + used, sizeof totals->device - used, "%s%s", used > 0 ? ", " : "", d->info->name);
     }

@@ -499,7 +499,7 @@ def test_forms_of_cells(engine, system, cells, right):
 @pytest.mark.parametrize("positions, cells, words", [
     (np.zeros((2, 45)), None, r"shape \(1, 2, 45\)"), ("x y z", None, "positions: numbers are needed"),
     (None, (1, 2), r"cell has the shape \(2,\)"), (None, (40, 40, 0), "lengths are above 0"),
-    (None, np.diag([40.0, 40, 0]), "in a plane"), (None, np.ones((5, 3, 3)), r"cells has the shape \(5, 3, 3\)"),
+    (None, np.diag([40.0, 40, 0]), "vector c has no length"), (None, np.array([[40.0, 0, 0], [0, 40, 0], [40, 40, 0]]), "in a plane"), (None, np.ones((5, 3, 3)), r"cells has the shape \(5, 3, 3\)"),
     (None, ["a", "b", "c"], "cells: numbers are needed"), (np.full((1, 45, 3), np.nan), None, r"positions\[0\]: particle 1"),
     (np.zeros((0, 45, 3)), None, "no frame")])
 def test_arrays_that_are_refused(engine, system, positions, cells, words):
@@ -525,10 +525,10 @@ def test_a_device_that_fails(system, tmp_path):
     done = subprocess.run([sys.executable, "-c", code, *system[2:]], env=where, capture_output=True, text=True, check=False)
     failed, total = done.stdout.split()
     assert failed == "1" and float(total) == pytest.approx(judge(system[0], system[1][0], gb=False).sum(), rel=1e-5)
-    words = r"DeviceWarning: .*: the host computed 24 frames in its place"
+    words = r"DeviceWarning: .*: the host computed 24 of 24 frames"
     assert len(re.findall(words, done.stderr)) == 1, done.stderr
     done = run(*system[2:], "-o", tmp_path / "e.csv", "--device", "cpu", env=where)
-    assert done.returncode == 0 and re.search(r"leyden: warning: .*the host computed 24 frames in its place", done.stderr)
+    assert done.returncode == 0 and re.search(r"leyden: warning: .*the host computed 24 of 24 frames", done.stderr)
     assert "the host computed" in (tmp_path / "e.csv").read_text()
 
 

@@ -274,11 +274,13 @@ class Energy:
             particles: `Particles`.
             engine: devices, as of `map()`.
             by_particle: energies of each particle, `Energies.by`. forces: `Energies.forces`.
-            groups: numbers of the group of each particle, -1 of none, or a list of groups, each an AtomGroup or numbers of
+            groups: numbers of the group of each particle, -1 of none, or a list of groups, each an AtomGroup or
+            numbers of
                 particles: `Energies.matrix`.
         {parameters}
 
-        Errors: UsageError for options that are out of range or do not go together; InputError where particles lack what
+        Errors: UsageError for options that are out of range or do not go together; InputError where particles lack
+            what
         options need, as Born radii; those of `map()`.
         """
         if not isinstance(particles, Particles):
@@ -386,15 +388,14 @@ class Energy:
         except KeyboardInterrupt:
             lib.ley_energy_cancel(pointer)
             raise
-        self._warn_of_failures()
         return arrays
 
-    def _warn_of_failures(self) -> None:
-        """Of devices that have failed since it was said."""
+    def warn(self, stacklevel: int) -> None:
+        """DeviceWarning of devices that have failed since it was said."""
         report = self.report
         if report["failed"] > self._said:
             self._said = report["failed"]
-            warnings.warn(failure_line(report), DeviceWarning, stacklevel=4)
+            warnings.warn(failure_line(report), DeviceWarning, stacklevel=stacklevel + 1)
 
     def run(self, positions: Any, cells: Any = None, born_radii: bool = False) -> Energies:
         """Energies of frames.
@@ -425,6 +426,7 @@ class Energy:
             found = self.arrays(positions, cells, switch_of(born_radii, "born_radii"))
         except InputError as error:  # the library counts frames of all runs, from 1
             raise InputError(re.sub(r"^frame (\d+)", lambda number: f"positions[{int(number[1]) - before - 1}]", error.message)) from None
+        self.warn(2)
         groups = [f"group {i + 1}" for i in range(self._options.groups)]
         return Energies(np.arange(len(positions)), found["terms"], self.report, found.get("by_particle"), [],
                         found.get("matrix"), found.get("forces"), found.get("born_radii"), groups)
@@ -451,7 +453,7 @@ class Energy:
 def failure_line(report: Mapping[str, Any]) -> str:
     """Which device failed, why, and who computed the rest."""
     more = f" ({report['failed']} devices failed)" if report["failed"] > 1 else ""
-    rest = f"the host computed {report['host_frames']:,} frames in its place" if report["host_frames"] else \
+    rest = f"the host computed {report['host_frames']:,} of {report['frames']:,} frames" if report["host_frames"] else \
         "others computed its frames"
     return f"{report['failure']}{more}: {rest}"
 

@@ -88,26 +88,27 @@ def energy(topology: Any, *trajectories: Any, parameters: Any = (), strip: Any =
         topology: `Particles`, or the name of what `Particles.load()` reads, with Born radii and screens of `gb`.
         trajectories: names of one or several, as MDAnalysis reads them; or a Universe; or positions, (F, N, 3), A.
         parameters: files that a PSF needs: .prm, .rtf, .str.
-        strip: what is left out: words of MDAnalysis's language or an AtomGroup; True: water and ions of one charge; None:
-            nothing, and solvent in open space is refused; False: nothing, and solvent counts as solute.
+        strip: what is left out: words of MDAnalysis's language or an AtomGroup; True: water and ions of one charge;
+            None: nothing, and solvent in open space is refused; False: nothing, and solvent counts as solute.
         groups: selections, `Energies.matrix` (F, 6, G, G) of energies between them.
         by: "residue" or "atom": `Energies.by` (F, 6, R).
         matrix: `Energies.matrix` (6, R, R) between residues, the mean over frames.
-        periodic: True: in each frame's cell; False: open space; None: in cells where there are some, and "pme" or a cutoff.
+        periodic: True: in each frame's cell; False: open space; None: in cells where there are some, and "pme" or a
+            cutoff.
         cell: of all frames, in place of their own, as of `map()`.
-        whole: molecules that a cell has broken are made whole in open space, by exclusions and pairs 1-4, and put next to
-            each other as in the first frame.
+        whole: molecules that a cell has broken are made whole in open space, by exclusions and pairs 1-4, and put
+            next to each other as in the first frame.
         start, stop, step, skip_bad, readers, progress: as of `average()`.
-        checkpoint: a file of all rows, written every `checkpoint_s` seconds, where a run is interrupted and at its end, from
-            which it goes on where that is there: the result has the same bytes.
+        checkpoint: a file of all rows, written every `checkpoint_s` seconds, where a run is interrupted and at its
+            end, from which it goes on where that is there: the result has the same bytes.
         engine: devices, as of `map()`.
         {parameters}
 
     Ctrl-C raises KeyboardInterrupt.
 
-    Errors: UsageError; InputError for a topology and a trajectory of different numbers of atoms, frames that cannot be
-    used, with number and file, and what particles lack; FileError; ImportError where MDAnalysis is missing; WrongResult;
-    DeviceError, OutOfMemoryError.
+    Errors: UsageError; InputError for a topology and a trajectory of different numbers of atoms, frames that cannot
+    be used, with number and file, and what particles lack; FileError; ImportError where MDAnalysis is missing;
+    WrongResult; DeviceError, OutOfMemoryError.
     """
     asked = options_of(given)
     by = by_of(by, matrix)
@@ -132,6 +133,7 @@ def energy(topology: Any, *trajectories: Any, parameters: Any = (), strip: Any =
             gathered = gather(frames, [part], way, pairs_of(particles), saved, watcher)
         finally:
             watcher.close()
+        made.warn(3)
         report: Dict[str, Any] = {**report_of(frames, gathered, watcher, [part]), **facts, "topology": name}
     report["remarks"] = remarks_of(report)
     report["comment"] = comment_of(asked, report)

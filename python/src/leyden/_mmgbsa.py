@@ -48,7 +48,8 @@ class Binding(Guessed):
 
     _guesses = {"total": "binding.delta.total", "dG": "binding.delta.total", "mean": "binding.delta.statistics().mean",
                 "error": "binding.delta.statistics().error", "statistics": "binding.delta.statistics()",
-                "by": "binding.delta.by", "matrix": "binding.delta.matrix", "table": 'binding.save_table("FINAL_RESULTS.dat")', "decomposition": "binding.delta.by"}
+                "by": "binding.delta.by", "matrix": "binding.delta.matrix", "table": 'binding.save_table("FINAL_RESULTS.dat")',
+                "decomposition": "binding.delta.by"}
 
     def __init__(self, parts: Dict[str, Energies], delta: Energies, is_ligand: np.ndarray, report: Dict[str, Any]) -> None:
         self.complex, self.receptor, self.ligand = (parts[name] for name in PARTS)
@@ -203,9 +204,9 @@ def mmgbsa(topology: Any, *trajectories: Any, receptor: Any, ligand: Any, parame
            surface: Optional[Literal["none", "lcpo", "numerical"]] = "lcpo", **given: Unpack[MmgbsaKeywords]) -> Binding:
     """MM/GBSA: the energy of binding, by a trajectory of the complex.
 
-    delta E = E(complex) - E(receptor) - E(ligand) in each frame, of the same positions, with E of `Energy`; its mean over
-    frames, without entropy. By default generalised Born energies are OBC2's (igb 5), surfaces LCPO's at 0.0072 kcal/mol/A^2,
-    as of MMPBSA.py; docs/mmgbsa.md compares the two.
+    delta E = E(complex) - E(receptor) - E(ligand) in each frame, of the same positions, with E of `Energy`; its mean
+    over frames, without entropy. By default generalised Born energies are OBC2's (igb 5), surfaces LCPO's at 0.0072
+    kcal/mol/A^2, as of MMPBSA.py; docs/mmgbsa.md compares the two.
 
     >>> binding = leyden.mmgbsa("complex.prmtop", "run.nc", receptor="protein", ligand="resname LIG", strip=True)
     >>> binding.delta.total.mean()
@@ -213,17 +214,18 @@ def mmgbsa(topology: Any, *trajectories: Any, receptor: Any, ligand: Any, parame
 
     Args:
         topology, trajectories: as of `energy()`, of the complex.
-        receptor, ligand: selections in MDAnalysis's language, or AtomGroups: together all atoms that are not left out.
-        strip: what is left out: True: water and ions of one charge; words or an AtomGroup; False: solvent counts as solute;
-            None: solvent is refused.
+        receptor, ligand: selections in MDAnalysis's language, or AtomGroups: together all atoms that are not left
+            out.
+        strip: what is left out: True: water and ions of one charge; words or an AtomGroup; False: solvent counts as
+            solute; None: solvent is refused.
         by: "residue" or "atom": shares of each in delta. matrix: of pairs of residues, the mean over frames.
-        parameters, cell, whole, start, stop, step, skip_bad, readers, checkpoint, checkpoint_s, engine, progress: as of
-            `energy()`.
+        parameters, cell, whole, start, stop, step, skip_bad, readers, checkpoint, checkpoint_s, engine, progress: as
+            of `energy()`.
         gb, surface: as of `energy()`, but for their defaults; None: none.
         {parameters}
 
-    Errors: UsageError for selections that are empty, overlap or leave atoms out, and where receptor and ligand are bonded;
-    those of `energy()`.
+    Errors: UsageError for selections that are empty, overlap or leave atoms out, and where receptor and ligand are
+    bonded; those of `energy()`.
     """
     given.update({name: PARAMETERS[name].checked("none" if word is None else word)  # type: ignore[call-arg]
                   for name, word in (("gb", gb), ("surface", surface))})
@@ -253,6 +255,8 @@ def mmgbsa(topology: Any, *trajectories: Any, receptor: Any, ligand: Any, parame
             gathered = gather(frames, made, way, pairs_of(whole_particles), saved, watcher)
         finally:
             watcher.close()
+        for part in made:
+            part.energy.warn(3)
         report: Dict[str, Any] = {**report_of(frames, gathered, watcher, made), **facts, "topology": topology_name,
                                   "gb": model_of(asked)}
     report["remarks"] = remarks_of(report)

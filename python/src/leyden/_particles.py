@@ -192,6 +192,8 @@ class Particles(Guessed):
                 is_archive = opened.read(4) == b"PK\3\4" or file.lower().endswith(".npz")
         except OSError as error:
             raise FileError(f"{file}: {error.strerror}") from None
+        if is_archive and more:
+            raise UsageError(f"{more[0]}: only PSF files need files of parameters")
         if is_archive:
             return cls._of(lambda box, error: lib.ley_particles_read(target, box, error))
         wanted = topologies.Wanted(gb, radii, surface_radii)
