@@ -18,7 +18,7 @@ from . import Atoms, Error, InputError, Particles, RadiiWarning, UsageError, Wav
 from . import _average_command, _energy_command, _series_command
 from ._atoms import charge_remark
 from ._cell import Cell
-from ._command import as_options, interrupt_code, take_sigterm
+from ._command import as_options, interrupt_code, take_signals
 from ._files import write_whole
 from ._frames import about, import_mdanalysis, selected
 from ._parameters import did_you_mean
@@ -313,10 +313,11 @@ def main(words: Optional[List[str]] = None) -> int:
     _energy_command.add_to(commands)
     commands.add_parser("devices", help="what is there").set_defaults(run=_devices)
     arguments = parser.parse_args(words)
-    take_sigterm()
+    take_signals()
     try:
         return arguments.run(arguments)
     except KeyboardInterrupt:
+        print("leyden: interrupted: nothing is written", file=sys.stderr)
         return interrupt_code()
     except (Error, OSError, ValueError, ImportError) as error:
         said = str(error)

@@ -178,7 +178,7 @@ def _average(arguments: argparse.Namespace) -> int:
     maps = _outputs(arguments)
     sys.unraisablehook = lambda _: None  # readers of broken files stumble once more when they are let go
     axes = None if arguments.profile is None else [axis for axis in arguments.profile.split(",") if axis]
-    code, is_shown = 0, sys.stderr.isatty() and not arguments.quiet
+    code = 0
     try:
         made = average(
             arguments.topology, *arguments.trajectories, select=arguments.select, smooth=arguments.smooth, tol=arguments.tol,
@@ -187,7 +187,7 @@ def _average(arguments: argparse.Namespace) -> int:
             blocks=arguments.blocks, exact_cells=arguments.exact_cells, profile=axes, boundary=arguments.boundary,
             convention=arguments.convention,
             center=arguments.center, fit=arguments.fit, temperature=arguments.temperature,
-            verify_every=arguments.verify_every, checkpoint=arguments.checkpoint, progress=is_shown, units=arguments.units,
+            verify_every=arguments.verify_every, checkpoint=arguments.checkpoint, units=arguments.units,
             dielectric=arguments.dielectric, **frames_in(arguments))
     except KeyboardInterrupt as interrupt:
         code, found = interrupt_code(), getattr(interrupt, "average", None)

@@ -4,12 +4,14 @@ from __future__ import annotations
 import argparse
 import re
 import signal
+import sys
 from typing import Any, Dict, List, Optional, Tuple
 
 import numpy as np
 
 from ._errors import UsageError
 from ._parameters import TABLES
+from ._progress import FrameLine, FrameProgress
 
 
 def parse_numbers(text: Optional[str], name: str, counts: Tuple[int, ...]) -> Optional[List[float]]:
@@ -57,22 +59,41 @@ def add_frames(what: Any, how: Any) -> None:
 
 def frames_in(arguments: argparse.Namespace) -> Dict[str, Any]:
     """The keyword arguments that these are."""
-    return {"cell": parse_cell(arguments.cell), "engine": arguments.device,
+    return {"cell": parse_cell(arguments.cell), "engine": arguments.device, "progress": Progress(arguments),
             **{name: getattr(arguments, name) for name in ("start", "stop", "step", "skip_bad", "readers")}}
 
 
 _ended_by: List[int] = []
 
 
-def take_sigterm() -> None:
-    """As Ctrl-C: batch systems send it when time is over."""
+def take_signals() -> None:
+    """Ctrl-C, and SIGTERM, which batch systems send when time is over, raise KeyboardInterrupt."""
     def ended(number: int, _: Any) -> None:
         _ended_by.append(number)
         raise KeyboardInterrupt
 
-    signal.signal(signal.SIGTERM, ended)
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, ended)
 
 
 def interrupt_code() -> int:
     """The exit code of a run that a signal has ended."""
     return 128 + (_ended_by or [signal.SIGINT])[0]
+
+
+class Progress(FrameLine):
+    """`progress=` of a command: a line for a terminal. It also hears of signals whose exception was lost, as Python loses
+    those that are raised while it imports or frees something."""
+
+    def __init__(self, arguments: argparse.Namespace) -> None:
+        self._is_shown = sys.stderr.isatty() and not arguments.quiet
+
+    def __call__(self, progress: FrameProgress) -> None:
+        if _ended_by:
+            raise KeyboardInterrupt
+        if self._is_shown:
+            super().__call__(progress)
+
+    def close(self) -> None:
+        if self._is_shown:
+            super().close()

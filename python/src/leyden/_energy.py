@@ -55,6 +55,8 @@ def _groups_of(groups: Any, particles: int) -> Tuple[np.ndarray, int]:
         if groups.shape != (particles,) or groups.dtype.kind not in "iu":
             raise UsageError(f"groups: whole numbers of {particles} particles are needed, not {groups.dtype} {groups.shape}")
         return np.ascontiguousarray(groups, np.int32), int(groups.max(initial=-1)) + 1
+    if isinstance(groups, (str, bytes)) or not isinstance(groups, (Sequence, np.ndarray)) or len(groups) == 0:
+        raise UsageError(f"groups: a list of groups, each numbers of particles, or the group of each particle is needed, not {groups!r:.60}")
     found = np.full(particles, -1, np.int32)
     for number, group in enumerate(groups):
         index = np.asarray(getattr(group, "indices", group))
@@ -286,6 +288,9 @@ class Energy:
         if not isinstance(particles, Particles):
             raise UsageError("particles: a leyden.Particles is needed, as leyden.Particles.load(\"complex.prmtop\") is, not "
                              f"{type(particles).__name__}")
+        if isinstance(engine, str) and engine == "host":
+            raise UsageError("engine: energies are computed by devices, and the host alone is none: engine=None takes the fastest "
+                             "one, which may be the processor by PoCL")
         self.particles, self._engine = particles, engine_of(engine)
         self._options, self._said = options_of(given), 0
         if self._options.born and particles.born_radii is None:
@@ -383,11 +388,14 @@ class Energy:
             finally:
                 self._engine.lock.release()
 
+        before = self.report["frames"]
         try:
             _task.call(work)
         except KeyboardInterrupt:
             lib.ley_energy_cancel(pointer)
             raise
+        except InputError as error:  # the library counts frames of all runs, from 1
+            raise InputError(re.sub(r"^frame (\d+)", lambda number: f"positions[{int(number[1]) - before - 1}]", error.message)) from None
         return arrays
 
     def warn(self, stacklevel: int) -> None:
@@ -421,11 +429,7 @@ class Energy:
             raise InputError("positions: there is no frame")
         if cells is not None:
             cells = cells_of_frames(cells, len(positions))
-        before = self.report["frames"]
-        try:
-            found = self.arrays(positions, cells, switch_of(born_radii, "born_radii"))
-        except InputError as error:  # the library counts frames of all runs, from 1
-            raise InputError(re.sub(r"^frame (\d+)", lambda number: f"positions[{int(number[1]) - before - 1}]", error.message)) from None
+        found = self.arrays(positions, cells, switch_of(born_radii, "born_radii"))
         self.warn(2)
         groups = [f"group {i + 1}" for i in range(self._options.groups)]
         return Energies(np.arange(len(positions)), found["terms"], self.report, found.get("by_particle"), [],

@@ -112,7 +112,7 @@ def _compute(arguments: argparse.Namespace, checkpoint: str) -> Union[Energies, 
     common: Dict[str, Any] = {
         "parameters": arguments.parameters or (), "by": arguments.by, "matrix": arguments.matrix, "whole": not arguments.no_whole,
         "strip": False if arguments.no_strip else True if arguments.strip else arguments.leave_out,
-        "checkpoint": checkpoint, "progress": sys.stderr.isatty() and not arguments.quiet, **frames_in(arguments),
+        "checkpoint": checkpoint, **frames_in(arguments),
         **{name: getattr(arguments, name) for name in PARAMETERS if getattr(arguments, name) is not None}}
     files = (arguments.topology, *arguments.trajectories)
     if arguments.mmgbsa is not None:

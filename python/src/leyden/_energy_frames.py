@@ -5,6 +5,7 @@ import contextlib
 import io
 import json
 import os
+import re
 import time
 import warnings
 from dataclasses import dataclass
@@ -16,9 +17,9 @@ from ._arrays import numbers
 from ._c import ffi, lib
 from ._cell import cell_of_box, cell_vectors
 from ._energy import TERMS, Energy
-from ._errors import Error, FileError, InputError, UsageError, file_name, text_of
+from ._errors import Error, FileError, InputError, UsageError, file_name, number_of, text_of
 from ._files import write_whole
-from ._frames import Block, Frames, about, import_mdanalysis, place_of, selected
+from ._frames import Block, Frames, about, import_mdanalysis, place_of, selected, unheard
 from ._particles import Particles
 from ._progress import FrameWatcher
 from ._whole import Whole
@@ -65,10 +66,11 @@ def _universe_of(particles: Particles) -> Any:
 
 
 def _count_in(path: str, mdanalysis: Any) -> Optional[int]:
-    try:
-        return int(mdanalysis.coordinates.core.reader(path).n_atoms)
-    except Exception:  # pylint: disable=broad-except
-        return None
+    with unheard():
+        try:
+            return int(mdanalysis.coordinates.core.reader(path).n_atoms)
+        except Exception:  # pylint: disable=broad-except
+            return None
 
 
 def open_trajectory(topology: Any, parameters: Any, trajectories: Sequence[Any],
@@ -84,7 +86,9 @@ def open_trajectory(topology: Any, parameters: Any, trajectories: Sequence[Any],
                          "with files of parameters")
     if not is_made and name.lower().endswith(_TRAJECTORIES):
         raise UsageError(f"{name} is a trajectory: the topology comes first, and then its trajectories")
-    more = [parameters] if isinstance(parameters, (str, bytes, os.PathLike)) else list(parameters)
+    more = [parameters] if isinstance(parameters, (str, bytes, os.PathLike)) else parameters
+    if not isinstance(more, (list, tuple)):
+        raise UsageError(f"parameters: a list of files' names is needed, not {parameters!r:.60}")
     if is_made and more:
         raise UsageError("parameters: they are for the name of a PSF, and these particles have theirs")
     particles = topology if is_made else Particles.load(topology, *more, **({} if gb is None else {"gb": gb}))
@@ -126,7 +130,8 @@ def open_trajectory(topology: Any, parameters: Any, trajectories: Sequence[Any],
 
 def _check_count(topology: str, particles: int, trajectory: str, atoms: int) -> None:
     if particles != atoms:
-        raise InputError(f"{topology} has {particles:,} atoms, and {trajectory} has {atoms:,}: frames need the topology of all of "
+        has = "have" if topology == "the particles" else "has"
+        raise InputError(f"{topology} {has} {particles:,} atoms, and {trajectory} has {atoms:,}: frames need the topology of all of "
                          "their atoms (of a trajectory that was stripped, one that was stripped in the same way)")
 
 
@@ -300,7 +305,7 @@ class Checkpoint:
     """Rows and sums in a file, which is written whole now and then, and from which a run goes on."""
 
     def __init__(self, path: Any, source: Mapping[str, Any], every_s: float) -> None:
-        self.path, self.every_s = os.fsdecode(file_name(path)), every_s
+        self.path, self.every_s = os.fsdecode(file_name(path)), number_of(every_s, "checkpoint_s")
         self._source = json.loads(json.dumps(source, default=str))
         self._last_s, self._took_s = time.monotonic(), 0.0
 
@@ -424,7 +429,9 @@ def gather(frames: Frames, parts: Sequence[Part], way: Way, pairs: np.ndarray, c
             try:
                 found = {part.name: part.run(block.positions, None if way.is_open else block.cells) for part in parts}
             except InputError as error:
-                raise InputError(f"{place_of(frames.trajectory, block.first)}, or one after it: {error}") from None
+                where = re.match(r"positions\[(\d+)\]: ", error.message)
+                number = block.first if where is None else int(block.numbers[int(where[1])])
+                raise InputError(f"{place_of(frames.trajectory, number)}: {error.message[0 if where is None else where.end():]}") from None
             gathered.take(found, block.numbers, block.done, changed)
             if checkpoint is not None and checkpoint.is_due():
                 checkpoint.save(gathered)

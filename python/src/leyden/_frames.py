@@ -13,6 +13,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import traceback
 import warnings
 from collections import deque
 from concurrent.futures import ThreadPoolExecutor
@@ -267,6 +268,16 @@ def import_mdanalysis() -> Any:
 
 
 @contextlib.contextmanager
+def unheard() -> Iterator[None]:
+    """Readers of broken files stumble once more when they are let go, which Python would print."""
+    hook, sys.unraisablehook = sys.unraisablehook, lambda _: None
+    try:
+        yield
+    finally:
+        sys.unraisablehook = hook
+
+
+@contextlib.contextmanager
 def about(files: Sequence[str]) -> Iterator[None]:
     """What other packages raise of files that they cannot read, in one line with the files' names."""
     try:
@@ -277,6 +288,8 @@ def about(files: Sequence[str]) -> Iterator[None]:
         text = " ".join(str(error).split()) or type(error).__name__
         for words in (" You can use 'Universe(", " The FORMATs dict_keys("):
             text = text.split(words)[0]  # what follows is for programs that call MDAnalysis
+        with unheard():
+            traceback.clear_frames(error.__traceback__)
         named = any(name in text for name in files)
         raise InputError(text if named else f"{' with '.join(files)}: {text}") from None
 

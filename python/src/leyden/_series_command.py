@@ -120,8 +120,7 @@ def _run(arguments: argparse.Namespace) -> int:
         made = series(
             universe, points, source=arguments.source, exclude=None if arguments.exclude == "none" else arguments.exclude,
             field=not arguments.no_field, project=project, tol=arguments.tol, method=arguments.method,
-            periodic=False if arguments.open else None, progress=sys.stderr.isatty() and not arguments.quiet,
-            units=arguments.units, dielectric=arguments.dielectric, temperature=arguments.temperature, **frames_in(arguments))
+            periodic=False if arguments.open else None, units=arguments.units, dielectric=arguments.dielectric, temperature=arguments.temperature, **frames_in(arguments))
     made.save(arguments.output)
     if arguments.picture is not None:
         save_picture(arguments.picture, lambda figure: made.plot(figure.add_subplot()), (7, 4))
