@@ -9,9 +9,10 @@
 
 /* ---- Parameters ------------------------------------------------------------------------------ */
 
-static const char *const lennard_jones_words[] = {"none", "plain", "shifted", "switched", "switched-charmm",
-                                                  "force-switched-charmm", "force-switched-gromacs", NULL};
-static const char *const coulomb_words[] = {"none", "plain", "shifted", "shifted-charmm", "reaction-field", "pme", NULL};
+static const char *const lennard_jones_words[] = {
+    "none", "plain", "shifted", "switched", "switched-charmm", "force-switched-charmm", "force-switched-gromacs", NULL};
+static const char *const coulomb_words[] = {"none",           "plain", "shifted", "shifted-charmm",
+                                            "reaction-field", "pme",   NULL};
 static const char *const born_words[] = {"none", "hct", "obc1", "obc2", "gbn", "gbn2", NULL};
 static const char *const surface_words[] = {"none", "lcpo", "numerical", NULL};
 static const ley_named_number constants[] = {{"amber", LEY_COULOMB_CONSTANT_AMBER},
@@ -30,20 +31,25 @@ _Static_assert(sizeof lennard_jones_words / sizeof *lennard_jones_words == LEY_L
 static const ley_parameter rows[] = {
     {.name = "lj", .type = LEY_PARAMETER_CHOICE, .value = "KIND", .default_value = {LEY_LENNARD_JONES_PLAIN},
      .choices = lennard_jones_words, .sentence = "Lennard-Jones energies",
-     .details = "plain ones are cut off at `cutoff`, if there is one; shifted ones are 0 there; the others are switched off "
+     .details = "plain ones are cut off at `cutoff`, if there is one; shifted ones are 0 there; the others are "
+                 "switched off "
                 "from `switch` to `cutoff`, switched as by OpenMM and GROMACS",
      PARAMETER_FIELD(ley_energy_options, lennard_jones)},
     {.name = "coulomb", .type = LEY_PARAMETER_CHOICE, .value = "KIND", .default_value = {LEY_COULOMB_PLAIN},
      .choices = coulomb_words, .sentence = "Coulomb energies",
-     .details = "plain ones are cut off at `cutoff`, if there is one; shifted is GROMACS's; pme, Ewald's sum by a mesh, is in "
+     .details = "plain ones are cut off at `cutoff`, if there is one; shifted is GROMACS's; pme, Ewald's sum by a "
+                 "mesh, is in "
                 "periodic cells",
      PARAMETER_FIELD(ley_energy_options, coulomb)},
     {.name = "constant", .type = LEY_PARAMETER_REAL, .unit = "kcal/mol A/e^2", .value = "C",
      .default_value = {LEY_COULOMB_CONSTANT_AMBER}, .low = 1, .high = 1e4, .numbers = constants,
-     .sentence = "Coulomb's constant, of a program or a number", PARAMETER_FIELD(ley_energy_options, coulomb_constant)},
-    {.name = "dielectric", .alias = "intdiel", .type = LEY_PARAMETER_REAL, .value = "E", .default_value = {1}, .low = 1e-3,
+     .sentence = "Coulomb's constant, of a program or a number",
+     PARAMETER_FIELD(ley_energy_options, coulomb_constant)},
+    {.name = "dielectric", .alias = "intdiel", .type = LEY_PARAMETER_REAL, .value = "E", .default_value = {1},
+     .low = 1e-3,
      .high = 1e6, .sentence = "relative permittivity of the solute", PARAMETER_FIELD(ley_energy_options, dielectric)},
-    {.name = "cutoff", .alias = "cut", .type = LEY_PARAMETER_REAL, .unit = "A", .low = 0, .high = 1e4, .unset = "there is none",
+    {.name = "cutoff", .alias = "cut", .type = LEY_PARAMETER_REAL, .unit = "A", .low = 0, .high = 1e4,
+     .unset = "there is none",
      .sentence = "cutoff distance of pairs", PARAMETER_FIELD(ley_energy_options, cutoff_A)},
     {.name = "switch", .type = LEY_PARAMETER_REAL, .unit = "A", .low = 0, .high = 1e4, .unset = "nowhere",
      .sentence = "where `lj` begins to switch", PARAMETER_FIELD(ley_energy_options, switch_A)},
@@ -53,11 +59,14 @@ static const ley_parameter rows[] = {
     {.name = "reaction_dielectric", .type = LEY_PARAMETER_REAL, .value = "E", .low = 0, .high = 1e6,
      .sentence = "relative permittivity of what surrounds a reaction field; 0: conducting",
      PARAMETER_FIELD(ley_energy_options, reaction_dielectric)},
-    {.name = "ewald_tolerance", .type = LEY_PARAMETER_REAL, .value = "TOL", .default_value = {1e-4}, .low = 1e-6, .high = 1e-2,
-     .sentence = "relative root mean square error of forces of pme", PARAMETER_FIELD(ley_energy_options, ewald_tolerance)},
+    {.name = "ewald_tolerance", .type = LEY_PARAMETER_REAL, .value = "TOL", .default_value = {1e-4}, .low = 1e-6,
+     .high = 1e-2,
+     .sentence = "relative root mean square error of forces of pme",
+     PARAMETER_FIELD(ley_energy_options, ewald_tolerance)},
     {.name = "gb", .type = LEY_PARAMETER_CHOICE, .value = "MODEL", .choices = born_words,
      .sentence = "generalised Born: Amber's igb 1, 2, 5, 7, 8", PARAMETER_FIELD(ley_energy_options, born)},
-    {.name = "solvent_dielectric", .alias = "extdiel", .type = LEY_PARAMETER_REAL, .value = "E", .default_value = {78.5},
+    {.name = "solvent_dielectric", .alias = "extdiel", .type = LEY_PARAMETER_REAL, .value = "E",
+     .default_value = {78.5},
      .low = 1e-3, .high = 1e6, .sentence = "relative permittivity of the solvent of `gb`",
      PARAMETER_FIELD(ley_energy_options, solvent_dielectric)},
     {.name = "salt", .type = LEY_PARAMETER_REAL, .unit = "mol/l", .value = "M", .low = 0, .high = 7,
@@ -68,10 +77,12 @@ static const ley_parameter rows[] = {
     {.name = "gb_cutoff", .type = LEY_PARAMETER_REAL, .unit = "A", .low = 0, .high = 1e4,
      .unset = "there is none", .sentence = "cutoff distance of pairs of `gb`",
      PARAMETER_FIELD(ley_energy_options, born_cutoff_A)},
-    {.name = "gb_taper", .type = LEY_PARAMETER_FLAG, .sentence = "integrals of `gb` go smoothly to 0 at `gb_cutoff`, as NAMD's",
+    {.name = "gb_taper", .type = LEY_PARAMETER_FLAG, .sentence = "integrals of `gb` go smoothly to 0 at "
+                 "`gb_cutoff`, as NAMD's",
      PARAMETER_FIELD(ley_energy_options, born_taper)},
     {.name = "surface", .type = LEY_PARAMETER_CHOICE, .value = "KIND", .choices = surface_words,
-     .sentence = "surface energy, `tension` times the area and `offset`", .details = "numerical is Shrake and Rupley's area",
+     .sentence = "surface energy, `tension` times the area and `offset`",
+     .details = "numerical is Shrake and Rupley's area",
      PARAMETER_FIELD(ley_energy_options, surface)},
     {.name = "tension", .alias = "surften", .type = LEY_PARAMETER_REAL, .unit = "kcal/mol/A^2", .value = "T",
      .default_value = {0.0072}, .low = -1e3, .high = 1e3, .sentence = "surface tension",
@@ -79,8 +90,10 @@ static const ley_parameter rows[] = {
     {.name = "offset", .alias = "surfoff", .type = LEY_PARAMETER_REAL, .unit = "kcal/mol", .value = "E", .low = -1e6,
      .high = 1e6, .sentence = "what is added to the surface energy", PARAMETER_FIELD(ley_energy_options, offset)},
     {.name = "probe", .type = LEY_PARAMETER_REAL, .unit = "A", .default_value = {1.4}, .low = 0, .high = 100,
-     .sentence = "radius of the solvent, by which the surface is larger", PARAMETER_FIELD(ley_energy_options, probe_A)},
-    {.name = "verify_every", .type = LEY_PARAMETER_INTEGER, .value = "N", .default_value = {256}, .low = 0, .high = 1e15,
+     .sentence = "radius of the solvent, by which the surface is larger",
+     PARAMETER_FIELD(ley_energy_options, probe_A)},
+    {.name = "verify_every", .type = LEY_PARAMETER_INTEGER, .value = "N", .default_value = {256}, .low = 0,
+     .high = 1e15,
      .sentence = "one frame of so many is verified in double precision, the first one always; 0: none",
      PARAMETER_FIELD(ley_energy_options, verify_every)},
 };
@@ -118,9 +131,12 @@ static ley_status check_together(const ley_energy_options *o, ley_error *error)
         return ley_fail(error, LEY_ERROR_USAGE, "switch is %g A, must be above 0 and below the cutoff, %g A",
                         o->switch_A, o->cutoff_A);
     if (o->coulomb == LEY_COULOMB_EWALD && o->born != LEY_BORN_NONE)
-        return ley_fail(error, LEY_ERROR_USAGE, "gb and coulomb='pme' exclude each other: Born energies are of open space, and have no Ewald sum");
+        return ley_fail(
+            error, LEY_ERROR_USAGE,
+            "gb and coulomb='pme' exclude each other: Born energies are of open space, and have no Ewald sum");
     if (o->coulomb == LEY_COULOMB_EWALD && o->groups > 0)
-        return ley_fail(error, LEY_ERROR_USAGE, "groups: coulomb='pme', Ewald's sum, is not made of pairs, and has no matrix of groups: "
+        return ley_fail(error, LEY_ERROR_USAGE,
+                        "groups: coulomb='pme', Ewald's sum, is not made of pairs, and has no matrix of groups: "
                         "coulomb='reaction-field' has energies between groups, and without groups 'pme' has the whole");
     if (o->born_taper && o->born_cutoff_A == 0)
         return ley_fail(error, LEY_ERROR_USAGE, "gb_taper needs a gb_cutoff");

@@ -18,7 +18,7 @@ from . import Atoms, Error, InputError, Particles, RadiiWarning, UsageError, Wav
 from . import _average_command, _energy_command, _series_command
 from ._atoms import charge_remark
 from ._cell import Cell
-from ._command import as_options, interrupt_code, take_signals
+from ._command import as_options, interrupt_code, is_ended, take_signals
 from ._files import write_whole
 from ._frames import about, import_mdanalysis, selected
 from ._parameters import did_you_mean
@@ -316,10 +316,10 @@ def main(words: Optional[List[str]] = None) -> int:
     take_signals()
     try:
         return arguments.run(arguments)
-    except KeyboardInterrupt:
-        print("leyden: interrupted: nothing is written", file=sys.stderr)
-        return interrupt_code()
-    except (Error, OSError, ValueError, ImportError) as error:
+    except (KeyboardInterrupt, Error, OSError, ValueError, ImportError) as error:
+        if isinstance(error, KeyboardInterrupt) or is_ended():  # which makes some packages say that they are not installed
+            print("leyden: interrupted: nothing is written", file=sys.stderr)
+            return interrupt_code()
         said = str(error)
         if isinstance(error, OSError) and error.filename and error.strerror:
             said = f"{error.filename}: {error.strerror}"

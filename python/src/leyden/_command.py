@@ -76,6 +76,11 @@ def take_signals() -> None:
         signal.signal(number, ended)
 
 
+def is_ended() -> bool:
+    """Whether such a signal has come."""
+    return bool(_ended_by)
+
+
 def interrupt_code() -> int:
     """The exit code of a run that a signal has ended."""
     return 128 + (_ended_by or [signal.SIGINT])[0]
@@ -89,7 +94,7 @@ class Progress(FrameLine):
         self._is_shown = sys.stderr.isatty() and not arguments.quiet
 
     def __call__(self, progress: FrameProgress) -> None:
-        if _ended_by:
+        if is_ended():
             raise KeyboardInterrupt
         if self._is_shown:
             super().__call__(progress)
