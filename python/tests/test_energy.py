@@ -448,7 +448,7 @@ def test_sides_that_are_refused(engine, system, receptor, ligand, words):
     ({"groups": ["all"], "coulomb": "pme", "cutoff": 9, "cell": (40, 40, 40)}, leyden.UsageError, "coulomb='reaction-field' has"),
     ({"tail_correction": "yes"}, leyden.UsageError, "tail_correction: True or False"), ({"select": "all"}, TypeError, "strip="),
     ({"start": 10 ** 30}, leyden.UsageError, "leave no frame of 24"), ({"start": 0.5}, leyden.UsageError, "whole numbers"),
-    ({"parameters": ["a.prm"]}, leyden.UsageError, "only PSF files"), ({"groups": [[0, 1]]}, leyden.UsageError, "groups: words of"),
+    ({"parameters": [__file__]}, leyden.UsageError, "only PSF files"), ({"groups": [[0, 1]]}, leyden.UsageError, "groups: words of"),
     ({"constant": "gromacs"}, leyden.UsageError, "constant"), ({"verify_every": -1}, leyden.UsageError, "verify_every"),
     ({"surface": "lcpo"}, leyden.InputError, "surface='numerical'"), ({"stop": 0}, leyden.UsageError, "leave no frame")])
 def test_options_that_are_refused(engine, system, options, kind, words):
@@ -743,6 +743,23 @@ def test_a_killed_command(system, tmp_path, number):
         assert refused.returncode == 1 and "--resume goes on from it" in refused.stderr
         done = run(*words, "--resume")
         assert done.returncode == 0 and not kept.exists() and out.read_bytes() == whole, done.stderr
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_interrupted_while_kernels_are_built(system, tmp_path, number):
+    """Nobody waits for a compiler, and nothing is left."""
+    cache = tmp_path / "cache"
+    where = {**os.environ, "LEYDEN_CACHE_DIR": str(cache), "POCL_CACHE_DIR": str(tmp_path / "pocl")}
+    words = [*system[2:], "-o", "e.csv", "--mmgbsa", *SIDES.values(), "--surface", "none", "--device", "cpu"]
+    process = subprocess.Popen([sys.executable, "-m", "leyden", "energy", *words], stderr=subprocess.PIPE, text=True, env=where,
+                               cwd=tmp_path)
+    while process.poll() is None and not (cache.exists() and any(cache.iterdir())):
+        time.sleep(0.02)
+    started = time.monotonic()
+    process.send_signal(number)
+    said = process.communicate()[1]
+    assert process.returncode == 128 + number and "leyden: interrupted: no frame was done" in said, said
+    assert time.monotonic() - started < 5 and sorted(path.name for path in tmp_path.iterdir() if path.is_file()) == []
 
 
 # ---- A protein with a dipeptide, beside OpenMM ---------------------------------------------------

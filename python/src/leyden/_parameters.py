@@ -127,8 +127,9 @@ class Parameter:
                           stacklevel=5)
             value = self.former_choices[value]
         if not isinstance(value, str) or value not in self.choices:
-            meant = OF_CHOICES.get(str(value), value)
-            raise UsageError(f"{self.name}: {value!r:.60} is none of {', '.join(self.choices)}{did_you_mean(meant, self.choices)}")
+            meant, choices = did_you_mean(OF_CHOICES.get(str(value), value), self.choices), ", ".join(self.choices)
+            said = f"{value!r:.60} is none of {choices}" if isinstance(value, str) else f"one of {choices} is needed, not {value!r:.60}"
+            raise UsageError(f"{self.name}: {said}{meant}")
         return str(value)
 
     def checked(self, value: Any) -> Any:
