@@ -162,7 +162,9 @@ typedef struct ley_energy_totals {
     int64_t mesh[3];                  /* and its mesh */
     double seconds, device_seconds;   /* of all runs */
     int devices, failed;              /* that took frames; of them, those that failed */
-    char device[128];                 /* their names */
+    int64_t host_frames;              /* that the host computed: all of few particles, and where no device is left */
+    char device[128];                 /* the devices' names */
+    char failure[256];                /* of the first one that failed its name, and why; "": none has */
 } ley_energy_totals;
 
 LEY_API void ley_energy_get_totals(const ley_energy *energy, ley_energy_totals *totals);

@@ -44,6 +44,7 @@ typedef struct ley_parameter {
     bool above_low;             /* ... or `low` itself is not */
     const char *unset;          /* what holds where nobody says: the value is then no default of its own; or NULL */
     const char *const *choices; /* NULL ends them; or NULL */
+    const ley_named_number *numbers; /* names that Python takes in place of numbers: {NULL} ends them; or NULL */
     const ley_former_choice *former_choices; /* {NULL} ends them; or NULL */
     const char *sentence;                    /* what it is */
     const char *details;                     /* what else there is to know; or NULL */

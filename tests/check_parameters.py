@@ -76,8 +76,10 @@ def known_words(schema):
 
 
 def words_of_python():
-    found = {"--start"}
-    for path in ["python/src/leyden/__main__.py", *glob.glob("python/src/leyden/_*_command.py")]:
+    with open("host/law/energy_options.c", encoding="utf-8") as file:  # whose table makes options of `energy`
+        rows = re.findall(r'\.name = "(\w+)"(?:, \.alias = "(\w+)")?', file.read())
+    found = {"--start"} | {f"--{name.replace('_', '-')}" for row in rows for name in row if name}
+    for path in ["python/src/leyden/__main__.py", *glob.glob("python/src/leyden/_*command.py")]:
         with open(path, encoding="utf-8") as file:
             found |= set(re.findall(r'"(--[a-z-]+)"', file.read()))
     return found

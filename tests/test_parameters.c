@@ -137,11 +137,12 @@ static const char *command_of(const ley_parameter_table *table)
     return strcmp(table->of, "ley_solvent") == 0 ? "boundary" : "map";
 }
 
+/* Energies are of Python's command, which test_energy.py holds against their table. */
 static void test_the_command_has_them(void **state)
 {
     const ley_parameter_table *table;
     for (size_t i = 0; (table = ley_parameter_table_get(i)) != NULL; i++)
-        for (size_t k = 0; k < table->count; k++) {
+        for (size_t k = 0; k < table->count && strcmp(table->of, "ley_energy_options") != 0; k++) {
             const ley_parameter *p = &table->rows[k];
             const char *command = command_of(table);
             const option_name name = option_of(p->name);

@@ -186,8 +186,10 @@ static void do_by_host(ley_energy *e)
         const int64_t frame = again != NULL ? again->first : r->next;
         if (atomic_load(&e->is_cancelled))
             ley_fail(&r->failure, LEY_CANCELLED, "cancelled");
-        else if (energy_store_host(e, frame, 0, &r->failure) == LEY_OK)
+        else if (energy_store_host(e, frame, 0, &r->failure) == LEY_OK) {
             r->left--;
+            e->totals.host_frames++;
+        }
         if (again == NULL)
             r->next++;
         else if (again->first++, --again->count == 0)
@@ -264,6 +266,16 @@ ley_status ley_energy_run(ley_energy *e, int64_t frames, const float *position_A
     return status;
 }
 
+/* The first failure, without a build's options, which would fill it. */
+static void put_failure(const energy_device *d, ley_energy_totals *totals)
+{
+    const char *message = d->failure.status != LEY_OK ? d->failure.message : "it does not answer",
+               *options = strstr(message, " (-"), *rest = options != NULL ? strchr(options, ')') : NULL;
+    const int before = rest != NULL ? (int)(options - message) : (int)strlen(message);
+    snprintf(totals->failure, sizeof totals->failure, "%.60s: %.*s%.120s", d->info->name, before, message,
+             rest != NULL ? rest + 1 : "");
+}
+
 void ley_energy_get_totals(const ley_energy *e, ley_energy_totals *totals)
 {
     if (totals == NULL)
@@ -275,6 +287,8 @@ void ley_energy_get_totals(const ley_energy *e, ley_energy_totals *totals)
         totals->failed += d->has_failed ? 1 : 0;
         if (d->info == NULL)
             continue;
+        if (d->has_failed && totals->failure[0] == '\0')
+            put_failure(d, totals);
         totals->devices++;
         snprintf(totals->device + used, sizeof totals->device - used, "%s%s", used > 0 ? ", " : "", d->info->name);
     }

@@ -1,59 +1,121 @@
 #include "law/energy_options.h"
 
+#include "core/parameters.h"
 #include "error.h"
 #include "law/energy_born.h"
 #include "law/energy_pairs.h"
 
 #include <math.h>
 
+/* ---- Parameters ------------------------------------------------------------------------------ */
+
+static const char *const lennard_jones_words[] = {
+    "none", "plain", "shifted", "switched", "switched-charmm", "force-switched-charmm", "force-switched-gromacs", NULL};
+static const char *const coulomb_words[] = {"none",           "plain", "shifted", "shifted-charmm",
+                                            "reaction-field", "pme",   NULL};
+static const char *const born_words[] = {"none", "hct", "obc1", "obc2", "gbn", "gbn2", NULL};
+static const char *const surface_words[] = {"none", "lcpo", "numerical", NULL};
+static const ley_named_number constants[] = {{"amber", LEY_COULOMB_CONSTANT_AMBER},
+                                             {"charmm", LEY_COULOMB_CONSTANT_CHARMM},
+                                             {"namd", LEY_COULOMB_CONSTANT_NAMD},
+                                             {"openmm", LEY_COULOMB_CONSTANT_OPENMM},
+                                             {NULL, 0}};
+
+_Static_assert(sizeof lennard_jones_words / sizeof *lennard_jones_words == LEY_LENNARD_JONES_KINDS + 1 &&
+                   sizeof coulomb_words / sizeof *coulomb_words == LEY_COULOMB_KINDS + 1 &&
+                   sizeof born_words / sizeof *born_words == LEY_BORN_KINDS + 1 &&
+                   sizeof surface_words / sizeof *surface_words == LEY_SURFACE_KINDS + 1,
+               "each kind has a word");
+
+/* clang-format off */
+static const ley_parameter rows[] = {
+    {.name = "lj", .type = LEY_PARAMETER_CHOICE, .value = "KIND", .default_value = {LEY_LENNARD_JONES_PLAIN},
+     .choices = lennard_jones_words, .sentence = "Lennard-Jones energies",
+     .details = "plain ones are cut off at `cutoff`, if there is one; shifted ones are 0 there; the others are "
+                 "switched off "
+                "from `switch` to `cutoff`, switched as by OpenMM and GROMACS",
+     PARAMETER_FIELD(ley_energy_options, lennard_jones)},
+    {.name = "coulomb", .type = LEY_PARAMETER_CHOICE, .value = "KIND", .default_value = {LEY_COULOMB_PLAIN},
+     .choices = coulomb_words, .sentence = "Coulomb energies",
+     .details = "plain ones are cut off at `cutoff`, if there is one; shifted is GROMACS's; pme, Ewald's sum by a "
+                 "mesh, is in "
+                "periodic cells",
+     PARAMETER_FIELD(ley_energy_options, coulomb)},
+    {.name = "constant", .type = LEY_PARAMETER_REAL, .unit = "kcal/mol A/e^2", .value = "C",
+     .default_value = {LEY_COULOMB_CONSTANT_AMBER}, .low = 1, .high = 1e4, .numbers = constants,
+     .sentence = "Coulomb's constant, of a program or a number",
+     PARAMETER_FIELD(ley_energy_options, coulomb_constant)},
+    {.name = "dielectric", .alias = "intdiel", .type = LEY_PARAMETER_REAL, .value = "E", .default_value = {1},
+     .low = 1e-3,
+     .high = 1e6, .sentence = "relative permittivity of the solute", PARAMETER_FIELD(ley_energy_options, dielectric)},
+    {.name = "cutoff", .alias = "cut", .type = LEY_PARAMETER_REAL, .unit = "A", .low = 0, .high = 1e4,
+     .unset = "there is none",
+     .sentence = "cutoff distance of pairs", PARAMETER_FIELD(ley_energy_options, cutoff_A)},
+    {.name = "switch", .type = LEY_PARAMETER_REAL, .unit = "A", .low = 0, .high = 1e4, .unset = "nowhere",
+     .sentence = "where `lj` begins to switch", PARAMETER_FIELD(ley_energy_options, switch_A)},
+    {.name = "tail_correction", .type = LEY_PARAMETER_FLAG,
+     .sentence = "Lennard-Jones energy beyond the cutoff, of particles that are spread evenly, in periodic cells",
+     PARAMETER_FIELD(ley_energy_options, tail_correction)},
+    {.name = "reaction_dielectric", .type = LEY_PARAMETER_REAL, .value = "E", .low = 0, .high = 1e6,
+     .sentence = "relative permittivity of what surrounds a reaction field; 0: conducting",
+     PARAMETER_FIELD(ley_energy_options, reaction_dielectric)},
+    {.name = "ewald_tolerance", .type = LEY_PARAMETER_REAL, .value = "TOL", .default_value = {1e-4}, .low = 1e-5,
+     .high = 1e-2,
+     .sentence = "relative root mean square error of forces of pme",
+     PARAMETER_FIELD(ley_energy_options, ewald_tolerance)},
+    {.name = "gb", .type = LEY_PARAMETER_CHOICE, .value = "MODEL", .choices = born_words,
+     .sentence = "generalised Born: Amber's igb 1, 2, 5, 7, 8", PARAMETER_FIELD(ley_energy_options, born)},
+    {.name = "solvent_dielectric", .alias = "extdiel", .type = LEY_PARAMETER_REAL, .value = "E",
+     .default_value = {78.5},
+     .low = 1e-3, .high = 1e6, .sentence = "relative permittivity of the solvent of `gb`",
+     PARAMETER_FIELD(ley_energy_options, solvent_dielectric)},
+    {.name = "salt", .type = LEY_PARAMETER_REAL, .unit = "mol/l", .value = "M", .low = 0, .high = 7,
+     .sentence = "monovalent ions around `gb`; NaCl dissolves up to 6.1 mol/l",
+     PARAMETER_FIELD(ley_energy_options, salt_M)},
+    {.name = "temperature", .type = LEY_PARAMETER_REAL, .unit = "K", .default_value = {300}, .low = 1e-3, .high = 1e6,
+     .sentence = "temperature of the screening by `salt`", PARAMETER_FIELD(ley_energy_options, temperature_K)},
+    {.name = "gb_cutoff", .type = LEY_PARAMETER_REAL, .unit = "A", .low = 0, .high = 1e4,
+     .unset = "there is none", .sentence = "cutoff distance of pairs of `gb`",
+     PARAMETER_FIELD(ley_energy_options, born_cutoff_A)},
+    {.name = "gb_taper", .type = LEY_PARAMETER_FLAG, .sentence = "integrals of `gb` go smoothly to 0 at "
+                 "`gb_cutoff`, as NAMD's",
+     PARAMETER_FIELD(ley_energy_options, born_taper)},
+    {.name = "surface", .type = LEY_PARAMETER_CHOICE, .value = "KIND", .choices = surface_words,
+     .sentence = "surface energy, `tension` times the area and `offset`",
+     .details = "numerical is Shrake and Rupley's area",
+     PARAMETER_FIELD(ley_energy_options, surface)},
+    {.name = "tension", .alias = "surften", .type = LEY_PARAMETER_REAL, .unit = "kcal/mol/A^2", .value = "T",
+     .default_value = {0.0072}, .low = -1e3, .high = 1e3, .sentence = "surface tension",
+     PARAMETER_FIELD(ley_energy_options, tension)},
+    {.name = "offset", .alias = "surfoff", .type = LEY_PARAMETER_REAL, .unit = "kcal/mol", .value = "E", .low = -1e6,
+     .high = 1e6, .sentence = "what is added to the surface energy", PARAMETER_FIELD(ley_energy_options, offset)},
+    {.name = "probe", .type = LEY_PARAMETER_REAL, .unit = "A", .default_value = {1.4}, .low = 0, .high = 100,
+     .sentence = "radius of the solvent, by which the surface is larger",
+     PARAMETER_FIELD(ley_energy_options, probe_A)},
+    {.name = "verify_every", .type = LEY_PARAMETER_INTEGER, .value = "N", .default_value = {256}, .low = 0,
+     .high = 1e15,
+     .sentence = "one frame of so many is verified in double precision, the first one always; 0: none",
+     PARAMETER_FIELD(ley_energy_options, verify_every)},
+};
+/* clang-format on */
+
+const ley_parameter_table energy_parameters = PARAMETER_TABLE(ley_energy_options, rows);
+
 void ley_energy_options_default(ley_energy_options *options)
 {
-    *options = (ley_energy_options){.size = sizeof *options,
-                                    .coulomb_constant = LEY_COULOMB_CONSTANT_AMBER,
-                                    .dielectric = 1,
-                                    .lennard_jones = LEY_LENNARD_JONES_PLAIN,
-                                    .coulomb = LEY_COULOMB_PLAIN,
-                                    .ewald_tolerance = 1e-4,
-                                    .solvent_dielectric = 78.5,
-                                    .temperature_K = 300,
-                                    .born_most_A = 30,
-                                    .tension = 0.0072,
-                                    .probe_A = 1.4,
-                                    .verify_every = 256};
+    parameters_default(&energy_parameters, options);
+    options->born_most_A = 30;
 }
 
 /* ---- Options --------------------------------------------------------------------------------- */
 
 static ley_status check_ranges(const ley_energy_options *o, ley_error *error)
 {
-    const struct {
-        const char *name;
-        double value, low, high;
-    } ranges[] = {{"coulomb_constant", o->coulomb_constant, 1, 1e4},
-                  {"dielectric", o->dielectric, 1e-3, 1e6},
-                  {"lennard_jones", (double)o->lennard_jones, 0, LEY_LENNARD_JONES_KINDS - 1},
-                  {"coulomb", (double)o->coulomb, 0, LEY_COULOMB_KINDS - 1},
-                  {"cutoff_A", o->cutoff_A, 0, 1e4},
-                  {"switch_A", o->switch_A, 0, 1e4},
-                  {"reaction_dielectric", o->reaction_dielectric, 0, 1e6},
-                  {"ewald_tolerance", o->ewald_tolerance, 1e-5, 1e-2},
-                  {"born", (double)o->born, 0, LEY_BORN_KINDS - 1},
-                  {"solvent_dielectric", o->solvent_dielectric, 1e-3, 1e6},
-                  {"salt_M", o->salt_M, 0, 100},
-                  {"temperature_K", o->temperature_K, 1e-3, 1e6},
-                  {"born_cutoff_A", o->born_cutoff_A, 0, 1e4},
-                  {"born_most_A", o->born_most_A, 0.1, 1e6},
-                  {"surface", (double)o->surface, 0, LEY_SURFACE_KINDS - 1},
-                  {"tension", o->tension, -1e3, 1e3},
-                  {"offset", o->offset, -1e6, 1e6},
-                  {"probe_A", o->probe_A, 0, 100},
-                  {"groups", o->groups, 0, 1e6},
-                  {"verify_every", (double)o->verify_every, 0, 1e18}};
-    for (size_t i = 0; i < sizeof ranges / sizeof *ranges; i++)
-        if (!(ranges[i].value >= ranges[i].low && ranges[i].value <= ranges[i].high))
-            return ley_fail(error, LEY_ERROR_USAGE, "%s is %g, must be %g to %g", ranges[i].name, ranges[i].value,
-                            ranges[i].low, ranges[i].high);
-    return LEY_OK;
+    if (!(o->born_most_A >= 0.1 && o->born_most_A <= 1e6))
+        return ley_fail(error, LEY_ERROR_USAGE, "born_most_A is %g, must be 0.1 to 1e6", o->born_most_A);
+    if (o->groups < 0 || o->groups > 1000000)
+        return ley_fail(error, LEY_ERROR_USAGE, "groups is %d, must be 0 to 1e6", (int)o->groups);
+    return parameters_check(&energy_parameters, o, error);
 }
 
 /* Options that need others, or exclude them. */
@@ -63,20 +125,21 @@ static ley_status check_together(const ley_energy_options *o, ley_error *error)
                               o->coulomb > LEY_COULOMB_PLAIN || o->tail_correction;
     if (needs_cutoff && o->cutoff_A == 0)
         return ley_fail(error, LEY_ERROR_USAGE,
-                        "cutoff_A is 0: what is switched, shifted, corrected for a tail, a "
-                        "reaction field or Ewald's sum needs a cutoff");
+                        "cutoff is 0: what is switched, shifted, corrected for a tail, a "
+                        "reaction field or Ewald's sum needs a cutoff, 9 A say");
     if (energy_is_switched(o->lennard_jones) && !(o->switch_A > 0 && o->switch_A < o->cutoff_A))
-        return ley_fail(error, LEY_ERROR_USAGE, "switch_A is %g, must be above 0 and below the cutoff, %g A",
+        return ley_fail(error, LEY_ERROR_USAGE, "switch is %g A, must be above 0 and below the cutoff, %g A",
                         o->switch_A, o->cutoff_A);
     if (o->coulomb == LEY_COULOMB_EWALD && o->born != LEY_BORN_NONE)
-        return ley_fail(error, LEY_ERROR_USAGE, "Born energies have no Ewald sum");
-    if (o->coulomb == LEY_COULOMB_EWALD && o->groups > 0)
         return ley_fail(
             error, LEY_ERROR_USAGE,
-            "Ewald's sum is not made of pairs: it has no matrix of groups; a cutoff or a reaction field has one, "
-            "or take energies of subsets, E(A and B) - E(A) - E(B)");
+            "gb and coulomb='pme' exclude each other: Born energies are of open space, and have no Ewald sum");
+    if (o->coulomb == LEY_COULOMB_EWALD && o->groups > 0)
+        return ley_fail(error, LEY_ERROR_USAGE,
+                        "groups: coulomb='pme', Ewald's sum, is not made of pairs, and has no matrix of groups: "
+                        "coulomb='reaction-field' has energies between groups, and without groups 'pme' has the whole");
     if (o->born_taper && o->born_cutoff_A == 0)
-        return ley_fail(error, LEY_ERROR_USAGE, "born_taper needs a born_cutoff_A");
+        return ley_fail(error, LEY_ERROR_USAGE, "gb_taper needs a gb_cutoff");
     if (o->groups > 0 && o->group == NULL)
         return ley_fail(error, LEY_ERROR_USAGE, "%d groups, and a null pointer to them", (int)o->groups);
     if (o->forces && o->surface == LEY_SURFACE_NUMERICAL)

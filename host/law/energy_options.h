@@ -4,6 +4,8 @@
 
 #include "law/energy_frame.h"
 
+extern const ley_parameter_table energy_parameters;
+
 /* Options that are out of range, that do not go together, or that need what the particles lack.
  * Errors: LEY_ERROR_USAGE; LEY_ERROR_INPUT. */
 ley_status energy_law_check(const ley_particles_arrays *particles, const ley_energy_options *options, ley_error *error);

@@ -1,7 +1,11 @@
 """leyden.energy(), leyden.mmgbsa() and their command: against sums written from their formulas, by NumPy, and what is known
 without a sum."""
+import argparse
+import fcntl
+import inspect
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -13,7 +17,10 @@ import numpy as np
 import pytest
 
 import leyden
+from leyden import _energy_command
 from leyden._blocks import estimate
+from leyden._energy_frames import Part
+from leyden._files import write_whole
 from leyden._whole import Whole
 
 mda = pytest.importorskip("MDAnalysis")
@@ -430,11 +437,18 @@ def test_sides_that_are_refused(engine, system, receptor, ligand, words):
 
 
 @pytest.mark.parametrize("options, kind, words", [
-    ({"gb": "obc3"}, leyden.UsageError, "gb: 'obc3' is none of"), ({"igb": 5}, TypeError, "did you mean 'gb'"),
+    ({"gb": "obc3"}, leyden.UsageError, "gb: 'obc3' is none of"), ({"igb": 5}, TypeError, "did you mean gb='obc2'"),
     ({"gb": 5}, leyden.UsageError, "did you mean 'obc2'"), ({"gb": "OBC2"}, leyden.UsageError, "did you mean 'obc2'"),
     ({"by": "chain"}, leyden.UsageError, "by: 'chain'"), ({"by": "atom", "matrix": True}, leyden.UsageError, "pairs of residues"),
     ({"groups": "protein"}, leyden.UsageError, "a list of selections"), ({"lj": "switched"}, leyden.UsageError, "cutoff"),
     ({"groups": ["all"], "matrix": True}, leyden.UsageError, "exclude each other"), ({"salt": "much"}, leyden.UsageError, "salt"),
+    ({"salt": 150}, leyden.UsageError, "salt: 150 is out of range: .*at most 7 mol/l .did you mean 0.15, which is 150 mmol/l"),
+    ({"groups": ["resid 3"]}, leyden.UsageError, "groups 'resid 3': there is no such atom; there are resid 11-17; resname ALA, GLU"),
+    ({"groups": ["resid 11-13", "resid 13-15"]}, leyden.UsageError, "'resid 11-13' and 'resid 13-15' overlap in 6 atoms"),
+    ({"groups": ["all"], "coulomb": "pme", "cutoff": 9, "cell": (40, 40, 40)}, leyden.UsageError, "coulomb='reaction-field' has"),
+    ({"tail_correction": "yes"}, leyden.UsageError, "tail_correction: True or False"), ({"select": "all"}, TypeError, "strip="),
+    ({"start": 10 ** 30}, leyden.UsageError, "leave no frame of 24"), ({"start": 0.5}, leyden.UsageError, "whole numbers"),
+    ({"parameters": [__file__]}, leyden.UsageError, "only PSF files"), ({"groups": [[0, 1]]}, leyden.UsageError, "groups: words of"),
     ({"constant": "gromacs"}, leyden.UsageError, "constant"), ({"verify_every": -1}, leyden.UsageError, "verify_every"),
     ({"surface": "lcpo"}, leyden.InputError, "surface='numerical'"), ({"stop": 0}, leyden.UsageError, "leave no frame")])
 def test_options_that_are_refused(engine, system, options, kind, words):
@@ -470,6 +484,52 @@ def test_frames_that_are_refused(engine, system, tmp_path):
         leyden.energy(archive, engine=engine)
     with pytest.raises(leyden.InputError, match="45 particles"):
         leyden.Energy(leyden.Particles.load(archive), engine).run(frames[:, :40])
+
+
+@pytest.mark.parametrize("cells, right", [
+    ((40, 41, 42, 90, 90, 90), np.diag([40, 41, 42])), ((40, 41, 42), np.diag([40, 41, 42])), (TRICLINIC, TRICLINIC),
+    ([(40, 41, 42, 90, 90, 90), (40, 41, 42, 90, 90, 90)], np.diag([40, 41, 42])), ([TRICLINIC] * 2, TRICLINIC)])
+def test_forms_of_cells(engine, system, cells, right):
+    """As ts.dimensions has them, too: of all frames, or of each."""
+    with leyden.Energy(leyden.Particles.load(system[2]), engine, cutoff=9, coulomb="reaction-field") as energy:
+        made = energy.run(system[1][:2] + np.float32(30), cells)
+        assert np.array_equal(made.terms, energy.run(system[1][:2] + np.float32(30), np.array([right, right], float)).terms)
+
+
+@pytest.mark.parametrize("positions, cells, words", [
+    (np.zeros((2, 45)), None, r"shape \(1, 2, 45\)"), ("x y z", None, "positions: numbers are needed"),
+    (None, (1, 2), r"cell has the shape \(2,\)"), (None, (40, 40, 0), "lengths are above 0"),
+    (None, np.diag([40.0, 40, 0]), "vector c has no length"), (None, np.array([[40.0, 0, 0], [0, 40, 0], [40, 40, 0]]), "in a plane"), (None, np.ones((5, 3, 3)), r"cells has the shape \(5, 3, 3\)"),
+    (None, ["a", "b", "c"], "cells: numbers are needed"), (np.full((1, 45, 3), np.nan), None, r"positions\[0\]: particle 1"),
+    (np.zeros((0, 45, 3)), None, "no frame")])
+def test_arrays_that_are_refused(engine, system, positions, cells, words):
+    with leyden.Energy(leyden.Particles.load(system[2]), engine) as energy:
+        energy.run(system[1][:3])
+        with pytest.raises(leyden.Error, match=words):
+            energy.run(system[1][:2] if positions is None else positions, cells)
+
+
+def test_one_atom(engine):
+    particles = leyden.Particles.from_arrays(charges=[1.0], sigma=[3.0], epsilon=[0.1], born_radii=[1.5], born_screens=[0.8])
+    made = leyden.energy(particles, np.zeros((2, 1, 3)), gb="obc2", engine=engine)
+    assert made.gb == pytest.approx(-AMBER / 2 * (1 - 1 / 78.5) / 1.5 * np.ones(2), rel=0.1) and np.all(made.terms[:, :4] == 0)
+
+
+def test_a_device_that_fails(system, tmp_path):
+    """One sentence says which, why, and who did the rest, in Python and in the command; energies are right."""
+    kernels = Path(shutil.copytree(SOURCES / "cl", tmp_path / "cl"))
+    broken = kernels / "pair_terms.h"
+    broken.write_text(broken.read_text(encoding="utf-8") + "\n#error planted\n", encoding="utf-8")
+    code = "import sys, leyden; e = leyden.energy(*sys.argv[1:], engine='cpu'); print(e.report['parts'][0]['failed'], e.total[0])"
+    where = {**os.environ, "LEYDEN_KERNEL_DIR": str(kernels), "LEYDEN_CACHE_DIR": str(tmp_path / "cache")}
+    done = subprocess.run([sys.executable, "-c", code, *system[2:]], env=where, capture_output=True, text=True, check=False)
+    failed, total = done.stdout.split()
+    assert failed == "1" and float(total) == pytest.approx(judge(system[0], system[1][0], gb=False).sum(), rel=1e-5)
+    words = r"DeviceWarning: .*: the host computed 24 of 24 frames"
+    assert len(re.findall(words, done.stderr)) == 1, done.stderr
+    done = run(*system[2:], "-o", tmp_path / "e.csv", "--device", "cpu", env=where)
+    assert done.returncode == 0 and re.search(r"leyden: warning: .*the host computed 24 of 24 frames", done.stderr)
+    assert "the host computed" in (tmp_path / "e.csv").read_text()
 
 
 # ---- Resuming ------------------------------------------------------------------------------------
@@ -509,6 +569,39 @@ def test_interrupted_and_resumed(engine, system, tmp_path):
         leyden.mmgbsa(archive, many, **options)
 
 
+def test_interrupted_within_a_block(engine, system, tmp_path, monkeypatch):
+    """After a few frames, and between the parts of one: what was done is there, whole."""
+    archive, trajectory, kept = *system[2:], tmp_path / "kept"
+    options = {**SIDES, "surface": None, "matrix": True, "engine": engine, "checkpoint": kept}
+    whole, calls, run_part = leyden.mmgbsa(archive, trajectory, **{**options, "checkpoint": None}), [], Part.run
+
+    def stop(part, *arguments):
+        calls.append(part.name)
+        if len(calls) == 8:  # the receptor's third piece
+            raise KeyboardInterrupt
+        return run_part(part, *arguments)
+
+    monkeypatch.setattr(Part, "run", stop)
+    with pytest.raises(KeyboardInterrupt) as stopped:
+        leyden.mmgbsa(archive, trajectory, **options)
+    assert 2 <= stopped.value.frames[0] < 24 and kept.exists()
+    monkeypatch.undo()
+    resumed = leyden.mmgbsa(archive, trajectory, **options)
+    assert resumed.report["resumed_frames"] == stopped.value.frames[0]
+    assert np.array_equal(resumed.delta.terms, whole.delta.terms) and np.array_equal(resumed.delta.matrix, whole.delta.matrix)
+
+
+def test_what_a_killed_process_left(tmp_path):
+    """Goes when the file is written; what another one is writing stays."""
+    name = str(tmp_path / "a.csv")
+    Path(f"{name}.part-1").write_bytes(b"half")
+    with open(f"{name}.part-2", "wb") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        write_whole(name, b"whole")
+        assert sorted(path.name for path in tmp_path.iterdir()) == ["a.csv", "a.csv.part-2"]
+    assert Path(name).read_bytes() == b"whole"
+
+
 # ---- The command ---------------------------------------------------------------------------------
 
 
@@ -538,6 +631,55 @@ def test_the_command(system, tmp_path):
     assert f"  {'coulomb_1_2':<14} {mean:>10.4f}\n" in done.stdout, done.stdout
 
 
+def test_keywords_and_options():
+    """Python and the command have the same; --resume is that a checkpoint is there."""
+    parser = argparse.ArgumentParser()
+    _energy_command.add_to(parser.add_subparsers())
+    help_text = parser._subparsers._group_actions[0].choices["energy"].format_help()
+    called = {"strip": "leave-out", "engine": "device", "checkpoint": "resume", "whole": "no-whole", "receptor": "mmgbsa",
+              "ligand": "mmgbsa", "progress": "quiet"}
+    own = [set(inspect.signature(function).parameters) for function in (leyden.energy, leyden.mmgbsa)]
+    assert own[0] ^ own[1] == {"groups", "periodic", "receptor", "ligand"}
+    for name in (own[0] | own[1]) - {"topology", "trajectories", "checkpoint_s"}:
+        assert re.search(rf"--{called.get(name, name.replace('_', '-'))}\b", help_text), name
+    assert "--salt M" in help_text and "(default: amber)" in help_text and "`" not in help_text.replace("`leyden map`", "")
+
+
+def test_results_have_what_the_command_writes(binding, system, engine, tmp_path):
+    """By the same names, of both kinds; and tables for notebooks."""
+    made = leyden.energy(*system[2:], by="atom", engine=engine, stop=2)
+    for result in (binding, made):
+        for save, name in (("save", "e.csv"), ("to_csv", "f.csv"), ("save_decomposition", "d.csv"), ("save_picture", "p.svg")):
+            getattr(result, save)(tmp_path / name)
+            assert (tmp_path / name).stat().st_size > 100
+        assert (tmp_path / "e.csv").read_bytes() == (tmp_path / "f.csv").read_bytes()
+        text = result._repr_html_()
+        assert f"<td>{getattr(result, 'delta', result).total.mean():.4f}" in text and "<table>" in text and "data:image/png" in text
+    assert all(f"<th>{name}</th>" in binding._repr_html_() for name in ("complex", "receptor", "ligand", "delta", "gb", "total"))
+    with pytest.raises(leyden.UsageError, match=".png, .svg or .pdf"):
+        made.save_picture(tmp_path / "p.gif")
+    with pytest.raises(leyden.UsageError, match="matrix=True"):
+        made.save_matrix(tmp_path / "m.csv")
+
+
+def test_a_psf(tmp_path):
+    """Its parameters are words of the command, and a keyword."""
+    pytest.importorskip("parmed")
+    from test_topologies import PRM, PSF, RTF
+    for name, text in (("m.psf", PSF), ("m.prm", PRM.format(more="")), ("m.rtf", RTF)):
+        (tmp_path / name).write_text(text)
+    x = write_frames(tmp_path / "m.dcd", np.random.default_rng(1).uniform(0, 9, (2, 5, 3)))
+    done = run("m.psf", "m.dcd", "--parameters", "m.prm", "m.rtf", "-o", "m.csv", "--device", "cpu", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    made = leyden.energy(tmp_path / "m.psf", x, parameters=[tmp_path / "m.prm", tmp_path / "m.rtf"], engine="cpu")
+    rows = [line.split(",") for line in (tmp_path / "m.csv").read_text().splitlines() if not line.startswith("#")]
+    assert np.allclose([float(row[-1]) for row in rows[1:]], made.total, rtol=1e-8) and np.all(made.coulomb != 0)
+    done = run("m.psf", "m.dcd", "-o", "m.csv", cwd=tmp_path)
+    assert done.returncode == 2 and "--parameters" in done.stderr
+    done = run("m.psf", "--parameters", "m.prm", "m.dcd", "-o", "m.csv", cwd=tmp_path)
+    assert done.returncode == 1 and "they stand behind TRAJECTORY" in done.stderr
+
+
 def test_files_in_the_wrong_places(system, tmp_path):
     """A trajectory as the topology, a structure that would count as a frame, a word that is no sub-command, atoms for positions."""
     start = write_frames(tmp_path / "start.gro", system[1][:1])
@@ -565,7 +707,12 @@ def test_files_in_the_wrong_places(system, tmp_path):
     (["-o", "e.csv", "--mmgbsa", ":1-3,5", "all"], 1, "did you mean 'resid 1-3 5'?"),
     (["-o", "e.csv", "--groups", "all", "LIG"], 1, "did you mean 'resname LIG'?"),
     (["-o", "e.csv", "--groups", "chain A"], 1, "did you mean 'segid A'?"),
-    (["-o", "e.csv", "--coulomb", "pme", "--cell", "60,60,60"], 1, "--cutoff is 0")])
+    (["-o", "e.csv", "--coulomb", "pme", "--cell", "60,60,60"], 1, "--cutoff is 0"),
+    (["-o", "e.csv", "--salt", "150"], 1, "--salt: 150.0 is out of range"),
+    (["-o", "e.csv", "--groups", "resid 999", "resname LIG"], 1, "groups 'resid 999': there is no such atom; there are resid 11-17"),
+    (["-o", "e.csv", "--groups", "all", "--coulomb", "pme", "--cutoff", "9", "--cell", "60,60,60"], 1,
+     "--groups: --coulomb pme, Ewald's sum, is not made of pairs"),
+    (["-o", "e.csv", "--constant", "gromacs"], 1, "--constant: a number, or one of amber, charmm, namd, openmm, is needed")])
 def test_mistakes(system, tmp_path, words, code, said):
     done = run(*system[2:], *words, "--device", "cpu", cwd=tmp_path)
     assert done.returncode == code and said in done.stderr and not (tmp_path / "e.csv").exists(), done.stderr
@@ -596,6 +743,23 @@ def test_a_killed_command(system, tmp_path, number):
         assert refused.returncode == 1 and "--resume goes on from it" in refused.stderr
         done = run(*words, "--resume")
         assert done.returncode == 0 and not kept.exists() and out.read_bytes() == whole, done.stderr
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_interrupted_while_kernels_are_built(system, tmp_path, number):
+    """Nobody waits for a compiler, and nothing is left."""
+    cache = tmp_path / "cache"
+    where = {**os.environ, "LEYDEN_CACHE_DIR": str(cache), "POCL_CACHE_DIR": str(tmp_path / "pocl")}
+    words = [*system[2:], "-o", "e.csv", "--mmgbsa", *SIDES.values(), "--surface", "none", "--device", "cpu"]
+    process = subprocess.Popen([sys.executable, "-m", "leyden", "energy", *words], stderr=subprocess.PIPE, text=True, env=where,
+                               cwd=tmp_path)
+    while process.poll() is None and not (cache.exists() and any(cache.iterdir())):
+        time.sleep(0.02)
+    started = time.monotonic()
+    process.send_signal(number)
+    said = process.communicate()[1]
+    assert process.returncode == 128 + number and "leyden: interrupted: no frame was done" in said, said
+    assert time.monotonic() - started < 5 and sorted(path.name for path in tmp_path.iterdir() if path.is_file()) == []
 
 
 # ---- A protein with a dipeptide, beside OpenMM ---------------------------------------------------

@@ -8,7 +8,7 @@ import leyden
 from leyden._parameters import TABLES, stub
 
 FUNCTIONS = (leyden.map, leyden.points, leyden.boundary, leyden.Plan.__init__, leyden.surface,
-             leyden.average, leyden.series, leyden.ions, leyden.Wavefunction.orbital)
+             leyden.average, leyden.series, leyden.energy, leyden.mmgbsa, leyden.ions, leyden.Wavefunction.orbital)
 
 
 def test_every_parameter_is_a_keyword():
@@ -22,7 +22,7 @@ def test_every_parameter_is_a_keyword():
 
 
 def test_each_is_explained():
-    for function in (leyden.map, leyden.boundary, leyden.surface, leyden.ions,  # points() refers to map()
+    for function in (leyden.map, leyden.boundary, leyden.surface, leyden.energy, leyden.mmgbsa, leyden.ions,  # points() refers to map()
                      leyden.Wavefunction.orbital):
         for name, row in function.keywords.more.items():
             assert f"        {name}: {row.text.split()[0]}" in function.__doc__, name

@@ -2,6 +2,7 @@
 import copy
 import functools
 import os
+import re
 
 import numpy as np
 import pytest
@@ -631,6 +632,13 @@ def test_other_psfs(tmp_path):
     p = leyden.Particles.load(psf, rtf, prm)
     np.testing.assert_allclose(p.pair_14_charges, [0.4 * 0.1 * -0.4, 0.4 * -0.2 * 0.2])
     np.testing.assert_allclose(p.pair_14_a, np.sqrt(0.01 * 0.07) * 3.89 ** 12)
+    with pytest.raises(leyden.InputError, match="m.psf: .*type for CA, and there is none in m.prm: the file that has them"):
+        prm.write_text(re.sub(r"^MASS.*\n", "", prm.read_text(), flags=re.MULTILINE))
+        leyden.Particles.load(psf, prm)
+    with pytest.raises(leyden.FileError, match="n.prm: No such file"):
+        leyden.Particles.load(psf, rtf, tmp_path / "n.prm")
+    with pytest.raises(leyden.UsageError, match="m.psf: parameters of a PSF are in files that end in .rtf"):
+        leyden.Particles.load(psf, psf)
     psf.write_text(PSF.replace("0 !NNB\n\n", "1 !NNB\n       5\n\n"))
     with pytest.raises(leyden.InputError, match="exclusions beside those of bonds"):
         leyden.Particles.load(psf, rtf, prm)

@@ -20,7 +20,7 @@ from ._compute import map, points  # pylint: disable=redefined-builtin
 from ._energy import Energies, Energy
 from ._energy_run import energy
 from ._engine import Device, Engine, devices
-from ._errors import (Cancelled, CellWarning, DeviceError, Error, FileError, InputError, MapWarning, NoDeviceError,
+from ._errors import (Cancelled, CellWarning, DeviceError, DeviceWarning, Error, FileError, InputError, MapWarning, NoDeviceError,
                       OutOfMemoryError, PointsWarning, RadiiWarning, ToleranceWarning, UsageError, WavefunctionWarning,
                       WrongResult)
 from ._grid import Grid
@@ -40,7 +40,7 @@ from ._wavefunction import Density, PotentialField, Wavefunction
 __version__: str = _ffi.string(_lib.ley_version()).decode()
 
 __all__ = ["Atoms", "Attached", "Average", "Binding", "Boundary", "Cancelled", "CellWarning", "Density", "Device",
-           "DeviceError", "Energies", "Energy", "Engine", "Error", "FileError", "FrameProgress", "Grid",
+           "DeviceError", "DeviceWarning", "Energies", "Energy", "Engine", "Error", "FileError", "FrameProgress", "Grid",
            "InputError", "Ions", "Map", "MapWarning", "NoDeviceError", "OutOfMemoryError", "Particles", "Plan",
            "Points", "PointsWarning", "PotentialField", "Profile", "Progress", "RadiiWarning", "Series", "Slice",
            "Statistics", "Surface", "ToleranceWarning", "UsageError", "Wavefunction", "WavefunctionWarning",

@@ -17,8 +17,9 @@ import numpy as np
 from . import Atoms, Error, InputError, Particles, RadiiWarning, UsageError, Wavefunction, __version__, devices
 from . import _average_command, _energy_command, _series_command
 from ._atoms import charge_remark
-from ._average import write_whole
 from ._cell import Cell
+from ._command import as_options, interrupt_code, is_ended, take_signals
+from ._files import write_whole
 from ._frames import about, import_mdanalysis, selected
 from ._parameters import did_you_mean
 from ._pdbqt import Model, is_pdbqt
@@ -268,6 +269,8 @@ def _instead(message: str) -> str:
         word = choice[1].lower()
         meant = _energy_command.MEANT_CHOICES.get(word)
         return f": type {meant}" if meant else did_you_mean(word, re.findall(r"[\w-]+", choice[2]))
+    if message.endswith("required: TRAJECTORY") and "--parameters" in sys.argv:
+        return ": --parameters takes all words up to the next option: they stand behind TRAJECTORY"
     if not message.startswith("unrecognized arguments: "):
         return ""
     words = [word.lstrip("-").split("=")[0].strip(",") for word in message.split()[2:]]
@@ -310,20 +313,32 @@ def main(words: Optional[List[str]] = None) -> int:
     _energy_command.add_to(commands)
     commands.add_parser("devices", help="what is there").set_defaults(run=_devices)
     arguments = parser.parse_args(words)
+    take_signals()
     try:
         return arguments.run(arguments)
-    except KeyboardInterrupt:
-        return 130
-    except (Error, OSError, ValueError, ImportError) as error:
+    except (KeyboardInterrupt, Error, OSError, ValueError, ImportError) as error:
+        if isinstance(error, KeyboardInterrupt) or is_ended():  # which makes some packages say that they are not installed
+            print("leyden: interrupted: nothing is written", file=sys.stderr)
+            return interrupt_code()
         said = str(error)
         if isinstance(error, OSError) and error.filename and error.strerror:
             said = f"{error.filename}: {error.strerror}"
         said = said.replace("any_norm=True", "--any-norm")
-        print(f"leyden: {said if arguments.run is _convert else _average_command.as_options(said)}", file=sys.stderr)
+        print(f"leyden: {said if arguments.run is _convert else as_options(said)}", file=sys.stderr)
         return {"UsageError": 1, "ImportError": 1, "NoDeviceError": 3, "DeviceError": 4, "OutOfMemoryError": 4,
                 "WrongResult": 5}.get(
             type(error).__name__, 2)
 
 
+def _end(code: int) -> NoReturn:
+    """Ends the process; after a signal without waiting for drivers, or for what is still at work."""
+    if code > 128:
+        with contextlib.suppress(OSError):
+            sys.stdout.flush()
+            sys.stderr.flush()
+        os._exit(code)  # pylint: disable=protected-access
+    sys.exit(code)
+
+
 if __name__ == "__main__":
-    sys.exit(main())
+    _end(main())

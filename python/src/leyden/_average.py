@@ -19,6 +19,7 @@ from ._c import ffi, lib
 from ._cell import Cell, lengths
 from ._engine import Engine, EngineArgument, engine_of
 from ._errors import Error, FileError, InputError, Status, UsageError, file_name, number_of, switch_of, text_of
+from ._files import write_whole
 from ._frames import Block, Frames
 from ._grid import axis_number, counts_of
 from ._guesses import OF_AVERAGE, Guessed
@@ -92,44 +93,6 @@ class Profile:
 
     def __repr__(self) -> str:
         return f"<leyden.Profile: {len(self.distance)} planes along {self.axis}, {self.units}, {self.boundary}>"
-
-
-def check_outputs(outputs: Sequence[Any], inputs: Sequence[Any]) -> None:
-    """Before anything is computed: each output has a folder and a name of its own, which no input has.
-
-    Errors: FileError, UsageError.
-    """
-    taken = {os.path.realpath(path): f"{path} is read as well" for path in inputs if path is not None}
-    for path in outputs:
-        if path is None:
-            continue
-        real = os.path.realpath(path)
-        if not os.path.isdir(os.path.dirname(path) or "."):
-            raise FileError(f"{path}: there is no such folder")
-        if os.path.isdir(path):
-            raise FileError(f"{path}: Is a directory")
-        if real in taken and not (os.path.exists(path) and not os.path.isfile(path)):  # devices and pipes take several
-            raise UsageError(f"'{path}': {taken[real]}: another name is needed")
-        taken[real] = f"{path} is written twice"
-
-
-def write_whole(name: str, content: bytes) -> None:
-    """A file that appears whole or not at all. Errors: FileError."""
-    part = f"{name}.part-{os.getpid()}"
-    try:
-        if os.path.exists(name) and not os.path.isfile(name):  # a pipe, or a device
-            with open(name, "wb") as file:
-                file.write(content)
-            return
-        try:
-            with open(part, "wb") as file:
-                file.write(content)
-            os.replace(part, name)
-        finally:
-            if os.path.exists(part):
-                os.unlink(part)
-    except OSError as error:
-        raise FileError(f"{name}: {error.strerror}") from None
 
 
 class Average(Guessed):
@@ -315,9 +278,15 @@ class _Run:
         self._call(lambda error: lib.ley_average_load(self._pointer, name, error))
 
     def close(self) -> None:
-        with self._lock:
-            lib.ley_average_destroy(self._pointer)
-        self._engine.lock.release()
+        def destroy() -> None:
+            with self._lock:
+                lib.ley_average_destroy(self._pointer)
+            self._engine.lock.release()
+
+        if self._lock.locked():  # by what an interrupted call is still at
+            _task.let_go(destroy)
+        else:
+            destroy()
 
 
 class _Checkpoint:

@@ -2,52 +2,23 @@
 from __future__ import annotations
 
 import argparse
+import functools
 import json
 import os
-import re
-import signal
 import sys
 import warnings
-from typing import Any, Dict, List, Optional, Tuple
+from typing import Any, Dict, List
 
 import numpy as np
 
-from ._average import CONVENTIONS, Average, average, check_outputs, method_line, write_whole
+from ._average import CONVENTIONS, Average, average, method_line
 from ._c import ffi, lib
 from ._cell import lengths
+from ._command import add_frames, frames_in, interrupt_code, parse_numbers
 from ._errors import MapWarning, UsageError, file_name
+from ._files import check_outputs, write_whole
 from ._parameters import TABLES
-
-
-def _numbers(text: Optional[str], name: str, counts: Tuple[int, ...]) -> Optional[List[float]]:
-    """Of NX,NY,NZ."""
-    if text is None:
-        return None
-    try:
-        found = [float(word) for word in text.split(",")]
-    except ValueError:
-        found = []
-    if len(found) not in counts:
-        raise UsageError(f"{name}: '{text}' is no list of {' or '.join(map(str, counts))} numbers, separated by commas")
-    return found
-
-
-def _cell(text: Optional[str]) -> Any:
-    """Lengths, lengths and angles, or vectors."""
-    found = _numbers(text, "--cell", (3, 6, 9))
-    return found if found is None or len(found) < 9 else np.reshape(found, (3, 3))
-
-
-def as_options(text: str) -> str:
-    """What a message says of Python's arguments, as one types it in a shell."""
-    text = text.replace("cell=(a, b, c)", "--cell a,b,c").replace("periodic=False", "--open")
-    for given, typed in (("strip=False", "--no-strip"), ("surface=None", "--surface none"), ('receptor="', '--mmgbsa "'),
-                         ('strip="', '--leave-out "')):
-        text = text.replace(given, typed)
-    text = re.sub(r"\b(skip_bad|exact_cells|strip|matrix)=True", lambda found: "--" + found[1].replace("_", "-"), text)
-    text = re.sub(r"\b(coulomb|by|surface)=('[\w-]+'|\"[^\"]*\")", lambda found: f"--{found[1]} {found[2].strip(chr(39))}", text)
-    text = re.sub(r"\b(cutoff|switch)_A\b|\b(salt)_M\b", lambda found: f"--{found[1] or found[2]}", text)
-    return re.sub(r"\b(stop|readers|smooth)=(\d+)", r"--\1 \2", text)
+from ._picture import picture_name, save_picture
 
 
 def add_to(commands: Any) -> None:
@@ -68,15 +39,11 @@ def add_to(commands: Any) -> None:
     files.add_argument("--json", metavar="FILE", help="the report")
     what = of.add_argument_group("what is averaged")
     what.add_argument("--select", metavar="WORDS", help="whose charges count, in MDAnalysis's language (default: all)")
-    for name, text in ("start", "first frame, from 0"), ("stop", "the frame before which it ends"), ("step", "frames"):
-        what.add_argument(f"--{name}", type=int, metavar="N", help=text)
     what.add_argument("--smooth", type=float, default=2.83, metavar="A",
                       help="standard deviation of the charges; 0: points (default: 2.83, PMEPot's 0.25 / A)")
-    what.add_argument("--cell", metavar="NUMBERS", help="a,b,c or a,b,c,alpha,beta,gamma of all frames, in place of their own")
     what.add_argument("--center", metavar="WORDS", help="a selection that is moved to the middle of each cell")
     what.add_argument("--fit", metavar="WORDS", help="one that is moved to where it is in the first frame; nothing turns")
     what.add_argument("--exact-cells", action="store_true", help="each frame's own cell, by a transform for each")
-    what.add_argument("--skip-bad", action="store_true", help="frames that cannot be used are left out and counted")
     what.add_argument("--convention", choices=CONVENTIONS, default="exact", help="pmepot: VMD's PMEPot's numbers, to compare")
     sides = what.add_mutually_exclusive_group()
     sides.add_argument("--symmetric", dest="boundary", action="store_const", const="symmetric",
@@ -84,6 +51,7 @@ def add_to(commands: Any) -> None:
     sides.add_argument("--one-side", dest="boundary", action="store_const", const="one-side",
                        help="profiles: field and potential are 0 at the first plane, as of `gmx potential`")
     how = of.add_argument_group("how")
+    add_frames(what, how)
     how.add_argument("--tol", type=float, default=1e-4, metavar="TOL", help="relative RMS error of a frame (default: 1e-4)")
     how.add_argument("--spacing", type=float, metavar="A", help="about how far points are apart (default: 1)")
     how.add_argument("--dims", metavar="NX,NY,NZ", help="points along the cell's vectors")
@@ -93,10 +61,7 @@ def add_to(commands: Any) -> None:
     how.add_argument("--temperature", type=float, default=300.0, metavar="K", help="of kT/e (default: 300)")
     how.add_argument("--blocks", type=int, default=10, metavar="N", help="of frames, for standard errors; 0: none (default: 10)")
     how.add_argument("--verify-every", type=int, metavar="N", help="verify one frame of N (default: 256)")
-    how.add_argument("--readers", type=int, metavar="N", help="processes, or threads, that read (default: as many as are worth while)")
     how.add_argument("--checkpoint", metavar="FILE", help="goes on from it where it is there; kept beside it: FILE.frames")
-    how.add_argument("--device", metavar="D", help="as of `leyden map` (default: the fastest)")
-    how.add_argument("-q", "--quiet", action="store_true", help="errors only")
     how.add_argument("-v", "--verbose", action="store_true", help="more of how it was done")
     of.set_defaults(run=_run, boundary="tin-foil")
 
@@ -116,11 +81,7 @@ def _outputs(arguments: argparse.Namespace) -> Dict[str, str]:
         if lib.ley_map_format_of(file_name(path), ffi.NULL) == ffi.NULL:
             raise UsageError(f"'{path}': no map is written in a form with this ending: .dx, .mrc, .cube, .npy, ... are known")
     if arguments.profile_picture is not None:
-        try:
-            import matplotlib
-            matplotlib.use("Agg")
-        except ImportError:
-            raise ImportError("--profile-picture: matplotlib is not installed: pip install matplotlib") from None
+        picture_name(arguments.profile_picture)
     beside = None if arguments.checkpoint is None else f"{arguments.checkpoint}.frames"
     check_outputs((*maps.values(), *others, arguments.json, arguments.checkpoint, beside),
                   (arguments.topology, *arguments.trajectories))
@@ -139,19 +100,12 @@ def _size(path: str) -> str:
     return f"{size:.{int(units[0] != 'bytes' and size < 99.95)}f} {units[0]}"
 
 
-def _draw(made: Average, arguments: argparse.Namespace, axis: str, path: str) -> None:
-    from matplotlib.figure import Figure
-    figure = Figure(figsize=(6, 6), layout="constrained")
+def _draw(made: Average, arguments: argparse.Namespace, axis: str, figure: Any) -> None:
     upper, lower = figure.subplots(2, sharex=True)
     made.profiles[axis].plot(upper)
     made.profiles[axis].plot(lower, "charge")
     upper.set_xlabel("")
     upper.set_title(f"{os.path.basename(arguments.topology)}: {made.frames} frames, {arguments.boundary}", fontsize="medium")
-    try:
-        figure.savefig(path, dpi=150)
-    except ValueError as error:  # of an ending
-        raise UsageError(f"--profile-picture: {error}") from None
-
 
 def _write(made: Average, arguments: argparse.Namespace, maps: Dict[str, str]) -> List[str]:
     """The names of the files that are there now."""
@@ -169,7 +123,7 @@ def _write(made: Average, arguments: argparse.Namespace, maps: Dict[str, str]) -
             made.profiles[axis].save(written[-1])
         if arguments.profile_picture is not None:
             written.append(_beside(arguments.profile_picture, axis, made.profiles))
-            _draw(made, arguments, axis, written[-1])
+            save_picture(written[-1], functools.partial(_draw, made, arguments, axis), (6, 6))
     if arguments.json is not None:
         content = {"command": "average", "arguments": {name: value for name, value in vars(arguments).items() if name != "run"},
                    **made.report}
@@ -207,15 +161,6 @@ def _say(made: Average, arguments: argparse.Namespace, written: List[str]) -> No
             print(f"left out: frame {bad['number']}: {bad['reason']}")
 
 
-def _ended(number: int, _: Any) -> None:
-    """As batch systems do when time is over."""
-    _ended_by.append(number)
-    raise KeyboardInterrupt
-
-
-_ended_by: List[int] = []
-
-
 def _run(arguments: argparse.Namespace) -> int:
     """What other packages warn of is for those who program with them."""
     with warnings.catch_warnings(record=True) as said:
@@ -232,22 +177,20 @@ def _run(arguments: argparse.Namespace) -> int:
 def _average(arguments: argparse.Namespace) -> int:
     maps = _outputs(arguments)
     sys.unraisablehook = lambda _: None  # readers of broken files stumble once more when they are let go
-    signal.signal(signal.SIGTERM, _ended)
     axes = None if arguments.profile is None else [axis for axis in arguments.profile.split(",") if axis]
-    code, is_shown = 0, sys.stderr.isatty() and not arguments.quiet
+    code = 0
     try:
         made = average(
             arguments.topology, *arguments.trajectories, select=arguments.select, smooth=arguments.smooth, tol=arguments.tol,
-            dims=_numbers(arguments.dims, "--dims", (3,)), spacing=arguments.spacing,
-            origin=_numbers(arguments.origin, "--origin", (3,)), deviation=arguments.deviation is not None,
+            dims=parse_numbers(arguments.dims, "--dims", (3,)), spacing=arguments.spacing,
+            origin=parse_numbers(arguments.origin, "--origin", (3,)), deviation=arguments.deviation is not None,
             blocks=arguments.blocks, exact_cells=arguments.exact_cells, profile=axes, boundary=arguments.boundary,
-            convention=arguments.convention, start=arguments.start, stop=arguments.stop, step=arguments.step,
-            center=arguments.center, fit=arguments.fit, cell=_cell(arguments.cell),
-            skip_bad=arguments.skip_bad, readers=arguments.readers, temperature=arguments.temperature,
-            verify_every=arguments.verify_every, checkpoint=arguments.checkpoint, engine=arguments.device,
-            progress=is_shown, units=arguments.units, dielectric=arguments.dielectric)
+            convention=arguments.convention,
+            center=arguments.center, fit=arguments.fit, temperature=arguments.temperature,
+            verify_every=arguments.verify_every, checkpoint=arguments.checkpoint, units=arguments.units,
+            dielectric=arguments.dielectric, **frames_in(arguments))
     except KeyboardInterrupt as interrupt:
-        code, found = 128 + (_ended_by or [signal.SIGINT])[0], getattr(interrupt, "average", None)
+        code, found = interrupt_code(), getattr(interrupt, "average", None)
         if found is None:
             print("leyden: interrupted before the first frame: nothing is written", file=sys.stderr)
             return code

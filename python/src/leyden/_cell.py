@@ -45,6 +45,16 @@ def cell_vectors(cell: Any) -> np.ndarray:
     return doubles(numbers, "cell", (3, 3))
 
 
+def cells_of_frames(cells: Any, count: int) -> np.ndarray:
+    """(count, 3, 3), A, of what cell_vectors() takes, for all frames, or of a row of lengths and angles or of vectors for each."""
+    numbers = numbers_of(cells, "cells", np.float64)
+    if numbers.shape == (count, 6):
+        return np.array([cell_vectors(row) for row in numbers]).reshape(count, 3, 3)
+    if numbers.ndim < 3:
+        return np.repeat(cell_vectors(numbers)[None], count, axis=0)
+    return doubles(numbers, "cells", (count, 3, 3))
+
+
 def lengths(vectors: np.ndarray) -> np.ndarray:
     """(3,), A."""
     return np.sqrt((vectors * vectors).sum(axis=1))

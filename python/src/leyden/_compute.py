@@ -148,7 +148,7 @@ def _space_of(atoms: Atoms, method: str, periodic: Any, cell: Any) -> Cell:
 def _check_methods(method: str, given: Mapping[str, Any]) -> None:
     """Whether each of what is given is for the method."""
     for name, value in given.items():
-        methods = next((rows[name].methods for rows in TABLES.values() if name in rows), ())
+        methods = next((rows[name].methods for rows in TABLES.values() if name in rows and rows[name].methods), ())
         if value is not None and methods and method not in methods:
             names = [repr(word) for word in methods]
             raise UsageError(f"{name} is for method{'s'[:len(names) - 1]} "

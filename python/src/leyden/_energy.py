@@ -4,127 +4,49 @@ from __future__ import annotations
 import io
 import math
 import os
+import re
 import threading
-from typing import Any, Dict, List, Literal, Mapping, Optional, Sequence, Tuple, TypedDict, Union
+import warnings
+from typing import TYPE_CHECKING, Any, Dict, List, Mapping, Optional, Sequence, Tuple, Union
 
 import numpy as np
 
 from . import _task
-from ._arrays import doubles, numbers, pointer_to
-from ._average import write_whole
+from ._arrays import numbers, pointer_to
 from ._blocks import Estimate, estimate
 from ._c import ffi, lib
+from ._cell import cells_of_frames
 from ._engine import EngineArgument, engine_of
-from ._errors import InputError, Status, UsageError, file_name, number_of, switch_of, text_of
+from ._errors import DeviceWarning, InputError, Status, UsageError, file_name, switch_of, text_of
+from ._files import write_whole
 from ._guesses import Guessed
-from ._parameters import did_you_mean
+from ._parameters import TABLES, take, with_parameters
 from ._particles import Particles
+from ._picture import html, png, save_picture
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+    from ._keywords import EnergyKeywords
 
 # In the order of ley_energy_term.
 TERMS = ("lj", "lj_14", "coulomb", "coulomb_14", "gb", "sa")
 assert len(TERMS) == lib.LEY_ENERGY_TERMS
-LENNARD_JONES = ("none", "plain", "shifted", "switched", "switched-charmm", "force-switched-charmm", "force-switched-gromacs")
-COULOMB = ("none", "plain", "shifted", "shifted-charmm", "reaction-field", "pme")
-GB = ("hct", "obc1", "obc2", "gbn", "gbn2")
-SURFACES = ("lcpo", "numerical")
-CONSTANTS = {"amber": lib.LEY_COULOMB_CONSTANT_AMBER, "charmm": lib.LEY_COULOMB_CONSTANT_CHARMM,
-             "namd": lib.LEY_COULOMB_CONSTANT_NAMD, "openmm": lib.LEY_COULOMB_CONSTANT_OPENMM}
+PARAMETERS = TABLES["ley_energy_options"]
 _LARGEST_BYTES = 256 << 20  # of what one call gives
 
 
-class EnergyOptions(TypedDict, total=False):
-    """What is computed: keyword arguments of Energy(), energy() and mmgbsa()."""
-
-    lj: Literal["none", "plain", "shifted", "switched", "switched-charmm", "force-switched-charmm",
-                "force-switched-gromacs"]
-    coulomb: Literal["none", "plain", "shifted", "shifted-charmm", "reaction-field", "pme"]
-    constant: Union[float, Literal["amber", "charmm", "namd", "openmm"]]
-    dielectric: float
-    cutoff: Optional[float]
-    switch: Optional[float]
-    tail_correction: bool
-    reaction_dielectric: float
-    ewald_tolerance: float
-    gb: Optional[Literal["hct", "obc1", "obc2", "gbn", "gbn2"]]
-    solvent_dielectric: float
-    salt: float
-    temperature: float
-    gb_cutoff: Optional[float]
-    gb_taper: bool
-    surface: Optional[Literal["lcpo", "numerical"]]
-    tension: float
-    offset: float
-    probe: float
-    verify_every: int
-
-
-_OPTIONS_TEXT = """lj: Lennard-Jones energies: "plain", cut off at `cutoff` if there is one; "shifted", "switched" (OpenMM's and
-            GROMACS's), "switched-charmm", "force-switched-charmm", "force-switched-gromacs" from `switch` to `cutoff`.
-        coulomb: "plain"; "shifted" (GROMACS's), "shifted-charmm"; "reaction-field"; "pme", in periodic cells; "none".
-        constant: C in kcal/mol A / e^2, "amber" (332.0522), "charmm", "namd", "openmm", or a number.
-        dielectric: of the solute. cutoff, switch: A; None: there is none.
-        tail_correction: Lennard-Jones energy beyond the cutoff, of particles that are spread evenly; in cells.
-        reaction_dielectric: 0: conducting. ewald_tolerance: relative root mean square error of forces of "pme", at least 1e-5.
-        gb: generalised Born, "hct", "obc1", "obc2", "gbn", "gbn2" (Amber's igb 1, 2, 5, 7, 8); None: none.
-        solvent_dielectric: 78.5. salt: M, of monovalent ions. temperature: K, of the salt's screening.
-        gb_cutoff: A, of Born's pairs. gb_taper: integrals go smoothly to 0 there, as NAMD's.
-        surface: "lcpo" or "numerical" (Shrake and Rupley's): tension (kcal/mol/A^2) times the area, and offset (kcal/mol);
-            None: none. probe: A.
-        verify_every: one of so many frames is verified in double precision, the first one always; 0: none."""
-
-_NUMBERS = {"dielectric": "dielectric", "cutoff": "cutoff_A", "switch": "switch_A",
-            "reaction_dielectric": "reaction_dielectric", "ewald_tolerance": "ewald_tolerance",
-            "solvent_dielectric": "solvent_dielectric", "salt": "salt_M", "temperature": "temperature_K",
-            "gb_cutoff": "born_cutoff_A", "tension": "tension", "offset": "offset", "probe": "probe_A"}
-_CHOICES = {"lj": ("lennard_jones", LENNARD_JONES), "coulomb": ("coulomb", COULOMB), "gb": ("born", ("none", *GB)),
-            "surface": ("surface", ("none", *SURFACES))}
-_IGB = {1: "hct", 2: "obc1", 5: "obc2", 7: "gbn", 8: "gbn2"}
-_SWITCHES = {"tail_correction": "tail_correction", "gb_taper": "born_taper"}
-# What other programs call it.
-_MEANT = {"igb": "gb", "model": "gb", "saltcon": "salt", "surften": "tension", "surfoff": "offset", "extdiel": "solvent_dielectric",
-          "intdiel": "dielectric", "cut": "cutoff", "rgbmax": "gb_cutoff", "nonbonded": "coulomb", "device": "engine",
-          "select": "strip"}
-
-
-def with_options(function: Any) -> Any:
-    """Its docstring says what EnergyOptions are."""
-    function.__doc__ = (function.__doc__ or "").replace("{options}", _OPTIONS_TEXT)
-    return function
-
-
-def _number_in(value: Any, choices: Sequence[str], name: str) -> int:
-    word = "none" if value is None else value
-    if word not in choices:
-        meant = f" (did you mean {_IGB[value]!r}?)" if name == "gb" and value in _IGB else did_you_mean(str(value).lower(), choices)
-        raise UsageError(f"{name}: {value!r} is none of {', '.join(choices)}{meant}")
-    return choices.index(word)
-
-
-def options_of(given: Mapping[str, Any], function: str = "Energy") -> Any:
-    """A ley_energy_options. Errors: TypeError for a word that nobody knows, UsageError."""
+def options_of(given: Mapping[str, Any]) -> Any:
+    """A ley_energy_options."""
     options = ffi.new("ley_energy_options *")
     lib.ley_energy_options_default(options)
-    known = list(EnergyOptions.__annotations__)
-    for name, value in given.items():
-        if name in _NUMBERS:
-            setattr(options, _NUMBERS[name], 0.0 if value is None else number_of(value, name))
-        elif name in _CHOICES:
-            field, choices = _CHOICES[name]
-            setattr(options, field, _number_in(value, choices, name))
-        elif name in _SWITCHES:
-            setattr(options, _SWITCHES[name], switch_of(value, name))
-        elif name == "constant":
-            if isinstance(value, str):
-                value = CONSTANTS[list(CONSTANTS)[_number_in(value, list(CONSTANTS), name)]]
-            options.coulomb_constant = number_of(value, name)
-        elif name == "verify_every":
-            if not isinstance(value, (int, np.integer)) or value < 0:
-                raise UsageError(f"verify_every: a whole number, 0 or more, is needed, not {value!r:.60}")
-            options.verify_every = int(value)
-        else:
-            meant = f" (did you mean {_MEANT[name]!r}?)" if name in _MEANT else did_you_mean(name, known)
-            raise TypeError(f"{function}() got an unexpected keyword argument {name!r}{meant}")
+    take(options, "ley_energy_options", given, [])
     return options
+
+
+def model_of(options: Any) -> Optional[str]:
+    """The model of generalised Born, or None."""
+    return PARAMETERS["gb"].choices[options.born] if options.born else None
 
 
 def _groups_of(groups: Any, particles: int) -> Tuple[np.ndarray, int]:
@@ -133,6 +55,8 @@ def _groups_of(groups: Any, particles: int) -> Tuple[np.ndarray, int]:
         if groups.shape != (particles,) or groups.dtype.kind not in "iu":
             raise UsageError(f"groups: whole numbers of {particles} particles are needed, not {groups.dtype} {groups.shape}")
         return np.ascontiguousarray(groups, np.int32), int(groups.max(initial=-1)) + 1
+    if isinstance(groups, (str, bytes)) or not isinstance(groups, (Sequence, np.ndarray)) or len(groups) == 0:
+        raise UsageError(f"groups: a list of groups, each numbers of particles, or the group of each particle is needed, not {groups!r:.60}")
     found = np.full(particles, -1, np.int32)
     for number, group in enumerate(groups):
         index = np.asarray(getattr(group, "indices", group))
@@ -164,7 +88,7 @@ class Energies(Guessed):
     _guesses = {"energy": "energies.total", "values": "energies.total", "potential_energy": "energies.total",
                 "vdw": "energies.lj", "vdwaals": "energies.lj", "eel": "energies.coulomb", "egb": "energies.gb",
                 "esurf": "energies.sa", "surface": "energies.sa", "mean": "energies.statistics().mean",
-                "write": 'energies.save("energies.csv")', "by_residue": "energies.by, of by=\"residue\""}
+                "by_residue": "energies.by, of by=\"residue\""}
 
     def __init__(self, frames: np.ndarray, terms: np.ndarray, report: Dict[str, Any], by: Optional[np.ndarray] = None,
                  labels: Sequence[str] = (), matrix: Optional[np.ndarray] = None, forces: Optional[np.ndarray] = None,
@@ -244,6 +168,39 @@ class Energies(Guessed):
         else:
             raise UsageError(f"{name}: a name that ends in .csv or .npz is needed")
 
+    write = to_csv = save
+
+    def save_decomposition(self, path: Any) -> None:
+        """Writes a row for each residue, or atom, as CSV: means of its terms, and of its total also deviation and standard error
+        by blocks. Errors: UsageError without `by`; FileError."""
+        self.save_shares(path, {})
+
+    def save_shares(self, path: Any, more: Dict[str, Any]) -> None:
+        """save_decomposition(), with more columns."""
+        if self.by is None:
+            raise UsageError("there are no shares of residues or atoms: by='residue' asks for them")
+        s = estimate(self.by.sum(axis=1))
+        of = "residue" if self.report.get("by") == "residue" else "atom"
+        columns: Dict[str, Any] = {of: self.labels or np.arange(1, self.by.shape[2] + 1), **more, **dict(zip(TERMS, self.by.mean(axis=0)))}
+        columns.update(total=s.mean, total_deviation=s.deviation, total_error=s.error)
+        write_table(os.fsdecode(file_name(path)), columns, [
+            *self.report.get("comment", ()),
+            "means over frames; each of two particles has half of their pair's energy: columns add up to the terms"])
+
+    def save_matrix(self, path: Any) -> None:
+        """Writes the matrix between residues, all terms together, as CSV with labels. Errors: UsageError without a matrix;
+        FileError."""
+        if self.matrix is None or self.matrix.ndim != 3:
+            raise UsageError("there is no matrix between residues: matrix=True asks for it")
+        columns: Dict[str, Any] = {"residue": self.labels, **dict(zip(self.labels, self.matrix.sum(axis=0).T))}
+        write_table(os.fsdecode(file_name(path)), columns, [
+            *self.report.get("comment", ()),
+            "means over frames; two residues' interaction is twice their element: rows add up to residues' shares"])
+
+    def save_picture(self, path: Any) -> None:
+        """Writes plot() as .png, .svg or .pdf. Errors: UsageError for other endings; ImportError without matplotlib; FileError."""
+        save_picture(path, lambda figure: self.plot(figure.add_subplot()))
+
     def plot(self, ax: Any = None, **options: Any) -> Any:
         """Draws the total over frames by matplotlib, beside its mean; the line. `options`: those of matplotlib's `plot`."""
         if ax is None:
@@ -263,6 +220,10 @@ class Energies(Guessed):
         mean = f", total {self.total.mean():.6g} kcal/mol on average" if len(self) else ""
         return f"<leyden.Energies: {len(self)} frame{'s' * (len(self) != 1)}{mean}{''.join(has)}>"
 
+    def _repr_html_(self) -> str:
+        """For notebooks: means of the terms, and the picture."""
+        return terms_html({"": self}, len(self)) + picture_html(self)
+
 
 def write_table(name: str, columns: Mapping[str, Any], comment: Sequence[str] = ()) -> None:
     """A CSV file: lines of a comment, names, rows. Errors: FileError."""
@@ -276,7 +237,23 @@ def write_table(name: str, columns: Mapping[str, Any], comment: Sequence[str] = 
     write_whole(name, ("\n".join(lines) + "\n").encode())
 
 
-@with_options
+def terms_html(parts: Mapping[str, Energies], frames: int) -> str:
+    """A table: a row for each term that is there, a column for each of the parts."""
+    found = {name: part.statistics() for name, part in parts.items()}
+    rows = [f"<tr><th>kcal/mol, {frames:,} frames</th>{''.join(f'<th>{name}</th>' for name in found)}</tr>"]
+    for k, term in enumerate((*TERMS, "total")):
+        if any(s.mean[k] != 0 for s in found.values()) or term == "total":
+            cells = (f"{s.mean[k]:.4f}" + (f" ± {s.error[k]:.3g}" if s.error[k] >= 0 else "") for s in found.values())
+            rows.append(f"<tr><th>{term}</th>{''.join(f'<td>{cell}</td>' for cell in cells)}</tr>")
+    return f"<table>{''.join(rows)}</table>"
+
+
+def picture_html(energies: Energies) -> str:
+    """Its plot, where matplotlib is installed."""
+    picture = png(energies)
+    return "" if picture is None else html(picture)
+
+
 class Energy:
     """Energies of frames of the same particles: what a force field says of pairs, generalised Born and surface.
 
@@ -288,28 +265,37 @@ class Energy:
     >>> energies = energy.run(positions)
     >>> energies.total, energies.gb
 
-    Args:
-        particles: `Particles`.
-        engine: devices, as of `map()`.
-        by_particle: energies of each particle, `Energies.by`. forces: `Energies.forces`.
-        groups: numbers of the group of each particle, -1 of none, or a list of groups, each an AtomGroup or numbers of
-            particles: `Energies.matrix`.
-        {options}
-
-    Errors: UsageError for options that are out of range or do not go together; InputError where particles lack what
-    options need, as Born radii; those of `map()`.
     """
 
+    @with_parameters("ley_energy_options")
     def __init__(self, particles: Particles, engine: EngineArgument = None, *, by_particle: bool = False, forces: bool = False,
-                 groups: Any = None, **options: Any) -> None:
+                 groups: Any = None, **given: Unpack[EnergyKeywords]) -> None:
+        """Prepares kernels and buffers.
+
+        Args:
+            particles: `Particles`.
+            engine: devices, as of `map()`.
+            by_particle: energies of each particle, `Energies.by`. forces: `Energies.forces`.
+            groups: numbers of the group of each particle, -1 of none, or a list of groups, each an AtomGroup or
+            numbers of
+                particles: `Energies.matrix`.
+        {parameters}
+
+        Errors: UsageError for options that are out of range or do not go together; InputError where particles lack
+            what
+        options need, as Born radii; those of `map()`.
+        """
         if not isinstance(particles, Particles):
             raise UsageError("particles: a leyden.Particles is needed, as leyden.Particles.load(\"complex.prmtop\") is, not "
                              f"{type(particles).__name__}")
+        if isinstance(engine, str) and engine == "host":
+            raise UsageError("engine: energies are computed by devices, and the host alone is none: engine=None takes the fastest "
+                             "one, which may be the processor by PoCL")
         self.particles, self._engine = particles, engine_of(engine)
-        self._options = options_of(options)
+        self._options, self._said = options_of(given), 0
         if self._options.born and particles.born_radii is None:
             raise InputError("gb: the particles have no Born radii: leyden.Particles.load() gives topologies some")
-        model, own = GB[self._options.born - 1] if self._options.born else None, particles.born_model
+        model, own = model_of(self._options), particles.born_model
         if model is not None and own not in (None, "obc2" if model in ("hct", "obc1") else model):
             raise InputError(f"gb={model!r}: the particles' screens are those of {own}: leyden.Particles.load(topology, gb={model!r}) "
                              "gives them those of that")
@@ -339,10 +325,16 @@ class Energy:
 
     def close(self) -> None:
         """Frees what it has on devices."""
-        if self._pointer != ffi.NULL:
+        pointer, self._pointer = self._pointer, ffi.NULL
+
+        def destroy() -> None:
             with self._lock:
-                pointer, self._pointer = self._pointer, ffi.NULL
                 lib.ley_energy_destroy(pointer)
+
+        if pointer != ffi.NULL and (self._lock.locked() or self._engine.lock.locked()):  # by what an interrupted call is still at
+            _task.let_go(destroy)
+        elif pointer != ffi.NULL:
+            destroy()
 
     def __enter__(self) -> "Energy":
         return self
@@ -396,19 +388,30 @@ class Energy:
             finally:
                 self._engine.lock.release()
 
+        before = self.report["frames"]
         try:
             _task.call(work)
         except KeyboardInterrupt:
             lib.ley_energy_cancel(pointer)
             raise
+        except InputError as error:  # the library counts frames of all runs, from 1
+            raise InputError(re.sub(r"^frame (\d+)", lambda number: f"positions[{int(number[1]) - before - 1}]", error.message)) from None
         return arrays
+
+    def warn(self, stacklevel: int) -> None:
+        """DeviceWarning of devices that have failed since it was said."""
+        report = self.report
+        if report["failed"] > self._said:
+            self._said = report["failed"]
+            warnings.warn(failure_line(report), DeviceWarning, stacklevel=stacklevel + 1)
 
     def run(self, positions: Any, cells: Any = None, born_radii: bool = False) -> Energies:
         """Energies of frames.
 
         Args:
             positions: (F, N, 3), or (N, 3) of one frame, A; computed with as float32.
-            cells: vectors (F, 3, 3), or (3, 3) of all frames, A; None: nothing is periodic.
+            cells: of all frames, as of `map()`, three lengths (A), with three angles (degrees), as `ts.dimensions` has them, or
+                vectors (3, 3); or of each frame, (F, 6) or (F, 3, 3); None: nothing is periodic.
             born_radii: effective radii as well, `Energies.born_radii`.
 
         Errors: InputError for a position that is no number and for a cell narrower than twice the cutoff; WrongResult
@@ -416,17 +419,18 @@ class Energy:
         """
         if hasattr(positions, "positions"):
             raise UsageError("positions: an array is needed, as the .positions of atoms are; their cell is "
-                             "cells=universe.trajectory.ts.triclinic_dimensions")
+                             "cells=universe.trajectory.ts.dimensions")
         positions = numbers(positions, "positions", np.float32)
         positions = positions[None] if positions.ndim == 2 else positions
         if positions.ndim != 3 or positions.shape[1:] != (len(self.particles), 3):
             raise InputError(f"positions has the shape {positions.shape}, and there are {len(self.particles)} particles: "
                              f"(F, {len(self.particles)}, 3) is needed")
+        if len(positions) == 0:
+            raise InputError("positions: there is no frame")
         if cells is not None:
-            cells = numbers(cells, "cells", np.float64)
-            cells = doubles(np.broadcast_to(cells, (len(positions), 3, 3)) if cells.ndim == 2 else cells, "cells",
-                            (len(positions), 3, 3))
+            cells = cells_of_frames(cells, len(positions))
         found = self.arrays(positions, cells, switch_of(born_radii, "born_radii"))
+        self.warn(2)
         groups = [f"group {i + 1}" for i in range(self._options.groups)]
         return Energies(np.arange(len(positions)), found["terms"], self.report, found.get("by_particle"), [],
                         found.get("matrix"), found.get("forces"), found.get("born_radii"), groups)
@@ -445,22 +449,30 @@ class Energy:
         return found
 
     def __repr__(self) -> str:
-        names = {"gb": GB[self._options.born - 1]} if self._options.born else {}
-        names["coulomb"] = COULOMB[self._options.coulomb]
+        names = {"gb": model_of(self._options)} if self._options.born else {}
+        names["coulomb"] = PARAMETERS["coulomb"].choices[self._options.coulomb]
         return f"<leyden.Energy: {len(self.particles)} particles, {', '.join(f'{key} {word}' for key, word in names.items())}>"
+
+
+def failure_line(report: Mapping[str, Any]) -> str:
+    """Which device failed, why, and who computed the rest."""
+    more = f" ({report['failed']} devices failed)" if report["failed"] > 1 else ""
+    rest = f"the host computed {report['host_frames']:,} of {report['frames']:,} frames" if report["host_frames"] else \
+        "others computed its frames"
+    return f"{report['failure']}{more}: {rest}"
 
 
 def comment_of(options: Any, report: Mapping[str, Any]) -> List[str]:
     """What a table says of what is computed."""
     o = options
     line = f"leyden: kcal/mol; Coulomb constant {o.coulomb_constant:.10g} kcal/mol A/e^2, dielectric {o.dielectric:.6g}, " \
-           f"Lennard-Jones {LENNARD_JONES[o.lennard_jones]}, Coulomb {COULOMB[o.coulomb]}"
+           f"Lennard-Jones {PARAMETERS['lj'].choices[o.lennard_jones]}, Coulomb {PARAMETERS['coulomb'].choices[o.coulomb]}"
     line += f", cutoff {o.cutoff_A:.6g} A" if o.cutoff_A > 0 else ", no cutoff"
     line += f", switch at {o.switch_A:.6g} A" if o.switch_A > 0 else ""
     lines = [line]
     if o.born:
-        lines.append(f"gb {GB[o.born - 1]}, solvent dielectric {o.solvent_dielectric:.6g}, salt {o.salt_M:.6g} M at "
+        lines.append(f"gb {model_of(o)}, solvent dielectric {o.solvent_dielectric:.6g}, salt {o.salt_M:.6g} M at "
                      f"{o.temperature_K:.6g} K" + (f", cutoff {o.born_cutoff_A:.6g} A" if o.born_cutoff_A > 0 else ""))
     if o.surface:
-        lines.append(f"sa {SURFACES[o.surface - 1]}, {o.tension:.6g} kcal/mol/A^2, offset {o.offset:.6g} kcal/mol")
-    return [*lines, *report.get("remarks", ())]
+        lines.append(f"sa {PARAMETERS['surface'].choices[o.surface]}, {o.tension:.6g} kcal/mol/A^2, offset {o.offset:.6g} kcal/mol")
+    return [*lines, *report["remarks"], *(failure_line(part) for part in report["parts"] if part["failed"])]

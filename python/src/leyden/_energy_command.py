@@ -4,20 +4,21 @@ from __future__ import annotations
 import argparse
 import os
 import re
-import signal
 import sys
 import warnings
-from typing import Any, Dict, List, Optional, Union
+from typing import Any, Dict, List, Union
 
 import numpy as np
 
-from ._average import check_outputs
-from ._average_command import _cell
-from ._energy import CONSTANTS, COULOMB, GB, LENNARD_JONES, SURFACES, TERMS, Energies
+from ._c import lib
+from ._command import add_frames, as_options, frames_in, interrupt_code
+from ._energy import PARAMETERS, TERMS, Energies
 from ._energy_run import BY, energy
-from ._errors import Error, UsageError
-from ._mmgbsa import Binding, correlation_line, mmgbsa, save_matrix, save_shares
-from ._particles import Particles
+from ._errors import DeviceWarning, Error, RadiiWarning, UsageError
+from ._files import check_outputs
+from ._mmgbsa import Binding, correlation_line, mmgbsa
+from ._parameters import Parameter
+from ._picture import picture_name
 
 _DESCRIPTION = """Energies of the frames of a trajectory, kcal/mol: Lennard-Jones and Coulomb with their pairs 1-4, generalised
 Born and surface, as columns frame, lj, lj_14, coulomb, coulomb_14, gb, sa, total. With --mmgbsa those of a complex, of its
@@ -28,12 +29,25 @@ receptor and its ligand, and differences (docs/mmgbsa.md)."""
 MEANT = {"i": "options of their own, docs/mmgbsa.md lists them", "cp": "TOPOLOGY, the first word", "sp": "TOPOLOGY, with --strip",
          "rp": "RECEPTOR of --mmgbsa, a selection", "lp": "LIGAND of --mmgbsa, a selection", "y": "TRAJECTORY, the second word",
          "ct": "TRAJECTORY, the second word", "cg": "--mmgbsa RECEPTOR LIGAND, selections", "do": "--by residue",
-         "igb": "--gb, 5 being obc2", "saltcon": "--salt, 0.5329 of saltcon", "surften": "--tension", "intdiel": "--dielectric",
-         "extdiel": "--solvent-dielectric", "startframe": "--start, from 0", "endframe": "--stop", "interval": "--step",
+         "igb": "--gb, 5 being obc2", "saltcon": "--salt, 0.5329 of saltcon", "startframe": "--start, from 0", "endframe": "--stop", "interval": "--step",
          "strip_mask": "--leave-out", "idecomp": "--by residue and --matrix", "gbsa": "--surface"}
 MEANT_CHOICES = {**{word: "energy TOPOLOGY TRAJECTORY --mmgbsa RECEPTOR LIGAND -o FILE.csv" for word in ("mmgbsa", "mmpbsa", "gbsa")},
                  "1": "hct, which is igb=1", "2": "obc1, which is igb=2", "5": "obc2, which is igb=5", "7": "gbn, which is igb=7",
                  "8": "gbn2, which is igb=8", "ewald": "pme", "sasa": "lcpo or numerical"}
+
+
+def _add_parameter(to: Any, row: Parameter) -> None:
+    """An option, of a row of the library's table."""
+    names = [f"--{name.replace('_', '-')}" for name in (row.name, row.alias) if name]
+    text = re.sub("`([a-z_]+)`", lambda found: f"--{found[1].replace('_', '-')}", row.text).replace("%", "%%")
+    if row.type == lib.LEY_PARAMETER_FLAG:
+        to.add_argument(*names, dest=row.name, action="store_const", const=True, help=text)
+        return
+    kind = int if row.type == lib.LEY_PARAMETER_INTEGER else str if row.choices or row.numbers else float
+    named = [name for name, value in row.numbers.items() if value == row.default]
+    text += f"; {', '.join(row.numbers)}" if row.numbers else ""
+    text += "" if row.default is None else f" (default: {named[0] if named else row.default})"
+    to.add_argument(*names, dest=row.name, type=kind, choices=row.choices or None, metavar=row.metavar, help=text)
 
 
 def add_to(commands: Any) -> None:
@@ -57,29 +71,15 @@ def add_to(commands: Any) -> None:
     out.add_argument("--strip", action="store_true", help="leave out water and ions of one charge")
     out.add_argument("--leave-out", metavar="WORDS", help="leave out what the words select")
     out.add_argument("--no-strip", action="store_true", help="water and ions count as solute")
-    for name, text in ("start", "first frame, from 0"), ("stop", "the frame before which it ends"), ("step", "frames"):
-        what.add_argument(f"--{name}", type=int, metavar="N", help=text)
-    what.add_argument("--skip-bad", action="store_true", help="frames that cannot be used are left out and counted")
     field = of.add_argument_group("energies")
-    field.add_argument("--gb", choices=(*GB, "none"), help="generalised Born: Amber's igb 1, 2, 5, 7, 8 (default: none)")
-    field.add_argument("--salt", type=float, metavar="M", help="monovalent ions, mol/l (default: 0)")
-    field.add_argument("--surface", choices=(*SURFACES, "none"), help="of its area's energy (default: none)")
-    field.add_argument("--tension", type=float, metavar="T", help="kcal/mol/A^2 (default: 0.0072)")
-    field.add_argument("--cutoff", type=float, metavar="A", help="of pairs (default: none)")
-    field.add_argument("--lj", choices=LENNARD_JONES, help="Lennard-Jones energies at the cutoff (default: plain)")
-    field.add_argument("--switch", type=float, metavar="A", help="where --lj begins to switch")
-    field.add_argument("--coulomb", choices=COULOMB, help="(default: plain)")
-    field.add_argument("--constant", choices=list(CONSTANTS), help="Coulomb's constant, whose (default: amber)")
-    field.add_argument("--dielectric", type=float, metavar="E", help="of the solute (default: 1)")
-    field.add_argument("--solvent-dielectric", type=float, metavar="E", help="of generalised Born (default: 78.5)")
-    field.add_argument("--cell", metavar="NUMBERS", help="of all frames, in place of their own: a,b,c, with angles, or vectors")
+    for row in PARAMETERS.values():
+        _add_parameter(field, row)
     field.add_argument("--open", action="store_true", help="open space, without images")
+    field.add_argument("--periodic", action="store_true", help="in each frame's cell, also where no option needs one")
+    field.add_argument("--no-whole", action="store_true", help="molecules that a cell has broken stay broken")
     how = of.add_argument_group("how")
     how.add_argument("--resume", action="store_true", help="go on where a run that was interrupted has left OUTPUT.checkpoint")
-    how.add_argument("--verify-every", type=int, metavar="N", help="verify one frame of N; 0: none (default: 256)")
-    how.add_argument("--readers", type=int, metavar="N", help="processes, or threads, that read (default: as many as are worth while)")
-    how.add_argument("--device", metavar="D", help="as of `leyden map` (default: the fastest)")
-    how.add_argument("-q", "--quiet", action="store_true", help="errors only")
+    add_frames(what, how)
     of.set_defaults(run=_run)
 
 
@@ -100,13 +100,7 @@ def _outputs(arguments: argparse.Namespace) -> Dict[str, str]:
         names["table"] = arguments.table
     if arguments.picture is not None:
         names["picture"] = arguments.picture
-        try:
-            import matplotlib
-            matplotlib.use("Agg")
-        except ImportError:
-            raise ImportError("--picture: matplotlib is not installed: pip install matplotlib") from None
-        if not arguments.picture.lower().endswith((".png", ".svg", ".pdf")):
-            raise UsageError(f"--picture '{arguments.picture}': a name that ends in .png, .svg or .pdf is needed")
+        picture_name(arguments.picture)
     check_outputs(list(names.values()), (arguments.topology, *arguments.trajectories, *(arguments.parameters or ())))
     if os.path.exists(names["checkpoint"]) and not arguments.resume:
         raise UsageError(f"{names['checkpoint']} is of a run that was interrupted: --resume goes on from it, and deleting it "
@@ -114,55 +108,27 @@ def _outputs(arguments: argparse.Namespace) -> Dict[str, str]:
     return names
 
 
-def _options_in(arguments: argparse.Namespace) -> Dict[str, Any]:
-    """Those that are given; "none" is None where Python has that."""
-    names = ("gb", "salt", "surface", "tension", "cutoff", "lj", "switch", "coulomb", "constant", "dielectric",
-             "solvent_dielectric", "verify_every")
-    given = {name: getattr(arguments, name) for name in names if getattr(arguments, name) is not None}
-    return {name: None if value == "none" and name in ("gb", "surface") else value for name, value in given.items()}
-
-
 def _compute(arguments: argparse.Namespace, checkpoint: str) -> Union[Energies, Binding]:
-    topology = arguments.topology if arguments.parameters is None else Particles.load(
-        arguments.topology, *arguments.parameters, gb=arguments.gb if arguments.gb not in (None, "none") else "obc2")
     common: Dict[str, Any] = {
-        "strip": False if arguments.no_strip else True if arguments.strip else arguments.leave_out, "by": arguments.by, "matrix": arguments.matrix,
-        "cell": _cell(arguments.cell), "start": arguments.start, "stop": arguments.stop, "step": arguments.step,
-        "skip_bad": arguments.skip_bad, "readers": arguments.readers, "checkpoint": checkpoint, "engine": arguments.device,
-        "progress": sys.stderr.isatty() and not arguments.quiet, **_options_in(arguments)}
+        "parameters": arguments.parameters or (), "by": arguments.by, "matrix": arguments.matrix, "whole": not arguments.no_whole,
+        "strip": False if arguments.no_strip else True if arguments.strip else arguments.leave_out,
+        "checkpoint": checkpoint, **frames_in(arguments),
+        **{name: getattr(arguments, name) for name in PARAMETERS if getattr(arguments, name) is not None}}
+    files = (arguments.topology, *arguments.trajectories)
     if arguments.mmgbsa is not None:
-        if arguments.groups is not None or arguments.open:
-            raise UsageError("--mmgbsa has its two groups, and is of open space: --groups and --open do not go with it")
-        receptor, ligand = arguments.mmgbsa
-        return mmgbsa(topology, *arguments.trajectories, receptor=receptor, ligand=ligand, **common)
-    return energy(topology, *arguments.trajectories, groups=arguments.groups, periodic=False if arguments.open else None, **common)
+        if arguments.groups is not None or arguments.open or arguments.periodic:
+            raise UsageError("--mmgbsa has its two groups, and is of open space: --groups, --open and --periodic do not go with it")
+        return mmgbsa(*files, receptor=arguments.mmgbsa[0], ligand=arguments.mmgbsa[1], **common)
+    return energy(*files, groups=arguments.groups, periodic=False if arguments.open else True if arguments.periodic else None, **common)
 
 
 def _write(made: Union[Energies, Binding], names: Dict[str, str]) -> List[str]:
     """All but the checkpoint, which goes last."""
-    comment = made.report["comment"]
     made.save(names["energies"])
-    if "shares" in names:
-        if isinstance(made, Binding):
-            made.save_decomposition(names["shares"])
-        else:
-            save_shares(made, names["shares"], comment, {})
-    if "matrix" in names:
-        if isinstance(made, Binding):
-            made.save_matrix(names["matrix"])
-        else:
-            save_matrix(made, names["matrix"], comment)
-    if "table" in names and isinstance(made, Binding):
-        made.save_table(names["table"])
-    if "picture" in names:
-        from matplotlib.figure import Figure
-        shares = isinstance(made, Binding) and "shares" in names
-        figure = Figure(figsize=(9, 8 if shares else 4), layout="constrained")
-        if isinstance(made, Binding):
-            made.plot(figure)
-        else:
-            made.plot(figure.add_subplot())
-        figure.savefig(names["picture"], dpi=150)
+    for name, save in (("shares", "save_decomposition"), ("matrix", "save_matrix"), ("table", "save_table"),
+                       ("picture", "save_picture")):
+        if name in names:
+            getattr(made, save)(names[name])
     if os.path.exists(names["checkpoint"]):
         os.unlink(names["checkpoint"])
     return [path for name, path in names.items() if name != "checkpoint"]
@@ -195,29 +161,23 @@ def _say(made: Union[Energies, Binding], written: List[str]) -> None:
     print(f"written: {'; '.join(written)}")
 
 
-_ended_by: List[int] = []
-
-
-def _ended(number: int, _: Optional[Any]) -> None:
-    """As batch systems do when time is over."""
-    _ended_by.append(number)
-    raise KeyboardInterrupt
-
-
 def _run(arguments: argparse.Namespace) -> int:
     names = _outputs(arguments)
     sys.unraisablehook = lambda _: None  # readers of broken files stumble once more when they are let go
-    signal.signal(signal.SIGTERM, _ended)
     try:
-        with warnings.catch_warnings():
+        with warnings.catch_warnings(record=True) as said:
             warnings.simplefilter("ignore")  # what other packages warn of is for those who program with them
+            for kind in (DeviceWarning, RadiiWarning):
+                warnings.simplefilter("always", kind)
             made = _compute(arguments, names["checkpoint"])
+        for text in dict.fromkeys(str(warning.message) for warning in said):
+            print(f"leyden: warning: {as_options(text)}", file=sys.stderr)
         written = _write(made, names)
     except KeyboardInterrupt:
-        said = f"frames so far are in {names['checkpoint']}: --resume goes on from it" if os.path.exists(names["checkpoint"]) else \
-            "there is no frame yet"
-        print(f"leyden: interrupted: {said}", file=sys.stderr)
-        return 128 + (_ended_by or [signal.SIGINT])[0]
+        said_of = f"frames so far are in {names['checkpoint']}: --resume goes on from it" if os.path.exists(names["checkpoint"]) \
+            else "no frame was done: nothing is written"
+        print(f"leyden: interrupted: {said_of}", file=sys.stderr)
+        return interrupt_code()
     except Error:
         if os.path.exists(names["checkpoint"]):
             print(f"leyden: frames so far are in {names['checkpoint']}: --resume goes on from it", file=sys.stderr)

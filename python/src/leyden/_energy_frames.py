@@ -5,19 +5,21 @@ import contextlib
 import io
 import json
 import os
+import re
 import time
 import warnings
 from dataclasses import dataclass
-from typing import Any, Dict, Iterator, List, Mapping, Optional, Sequence, Tuple
+from typing import Any, Dict, Iterator, List, Mapping, NamedTuple, Optional, Sequence, Tuple
 
 import numpy as np
 
-from ._average import write_whole
+from ._arrays import numbers
 from ._c import ffi, lib
 from ._cell import cell_of_box, cell_vectors
 from ._energy import TERMS, Energy
-from ._errors import Error, FileError, InputError, UsageError, file_name, text_of
-from ._frames import Block, Frames, about, import_mdanalysis, place_of, selected
+from ._errors import Error, FileError, InputError, UsageError, file_name, number_of, text_of
+from ._files import write_whole
+from ._frames import Block, Frames, about, import_mdanalysis, place_of, selected, unheard
 from ._particles import Particles
 from ._progress import FrameWatcher
 from ._whole import Whole
@@ -29,6 +31,7 @@ _MORE_WATERS = {"OPC", "OP3", "TP3", "TP4", "TP5", "T3P", "T4P", "T5P", "DOD"}
 _WITHOUT_FIELD = (".tpr", ".gro", ".pdb", ".ent", ".cif", ".mmcif", ".pqr", ".mol2", ".sdf")  # of names
 _STRUCTURES = (".gro", ".pdb", ".ent", ".cif", ".mmcif", ".inpcrd", ".rst7")
 _TRAJECTORIES = (".xtc", ".trr", ".dcd", ".nc", ".ncdf", ".mdcrd")
+_PIECE_S = 1.0  # of a run that computes some frames at once
 _SYMBOLS = ("", *("H He Li Be B C N O F Ne Na Mg Al Si P S Cl Ar K Ca Sc Ti V Cr Mn Fe Co Ni Cu Zn Ga Ge As Se Br Kr Rb Sr Y Zr Nb Mo "
                   "Tc Ru Rh Pd Ag Cd In Sn Sb Te I Xe").split())
 
@@ -63,13 +66,15 @@ def _universe_of(particles: Particles) -> Any:
 
 
 def _count_in(path: str, mdanalysis: Any) -> Optional[int]:
-    try:
-        return int(mdanalysis.coordinates.core.reader(path).n_atoms)
-    except Exception:  # pylint: disable=broad-except
-        return None
+    with unheard():
+        try:
+            return int(mdanalysis.coordinates.core.reader(path).n_atoms)
+        except Exception:  # pylint: disable=broad-except
+            return None
 
 
-def open_trajectory(topology: Any, trajectories: Sequence[Any], gb: Optional[str]) -> Tuple[Particles, Any, str]:
+def open_trajectory(topology: Any, parameters: Any, trajectories: Sequence[Any],
+                    gb: Optional[str]) -> Tuple[Particles, Any, str]:
     """Particles, with Born radii of a model, a Universe with their frames, the topology's name.
 
     Errors: FileError, InputError where there are other numbers of atoms, UsageError, ImportError.
@@ -81,7 +86,12 @@ def open_trajectory(topology: Any, trajectories: Sequence[Any], gb: Optional[str
                          "with files of parameters")
     if not is_made and name.lower().endswith(_TRAJECTORIES):
         raise UsageError(f"{name} is a trajectory: the topology comes first, and then its trajectories")
-    particles = topology if is_made else Particles.load(topology, **({} if gb is None else {"gb": gb}))
+    more = [parameters] if isinstance(parameters, (str, bytes, os.PathLike)) else parameters
+    if not isinstance(more, (list, tuple)):
+        raise UsageError(f"parameters: a list of files' names is needed, not {parameters!r:.60}")
+    if is_made and more:
+        raise UsageError("parameters: they are for the name of a PSF, and these particles have theirs")
+    particles = topology if is_made else Particles.load(topology, *more, **({} if gb is None else {"gb": gb}))
     universe = _universe_of(particles)
     if len(trajectories) == 0:
         raise UsageError("a trajectory is needed: the name of a file, a Universe of MDAnalysis or positions (F, N, 3)")
@@ -91,10 +101,10 @@ def open_trajectory(topology: Any, trajectories: Sequence[Any], gb: Optional[str
         universe.trajectory = given.trajectory
         return particles, universe, name
     if len(trajectories) == 1 and not isinstance(trajectories[0], (str, bytes, os.PathLike)):
-        positions = np.asarray(trajectories[0], np.float32)
+        positions = numbers(trajectories[0], "positions", np.float32)
         positions = positions[None] if positions.ndim == 2 else positions
-        if positions.ndim != 3 or positions.shape[2] != 3:
-            raise InputError(f"positions has the shape {positions.shape}: (F, {len(particles)}, 3) is needed")
+        if positions.ndim != 3 or positions.shape[2] != 3 or len(positions) == 0:
+            raise InputError(f"positions has the shape {positions.shape}: (F, {len(particles)}, 3), of one frame or more, is needed")
         _check_count(name, len(particles), "positions", positions.shape[1])
         universe.load_new(positions, order="fac")
         return particles, universe, name
@@ -120,7 +130,8 @@ def open_trajectory(topology: Any, trajectories: Sequence[Any], gb: Optional[str
 
 def _check_count(topology: str, particles: int, trajectory: str, atoms: int) -> None:
     if particles != atoms:
-        raise InputError(f"{topology} has {particles:,} atoms, and {trajectory} has {atoms:,}: frames need the topology of all of "
+        has = "have" if topology == "the particles" else "has"
+        raise InputError(f"{topology} {has} {particles:,} atoms, and {trajectory} has {atoms:,}: frames need the topology of all of "
                          "their atoms (of a trajectory that was stripped, one that was stripped in the same way)")
 
 
@@ -233,43 +244,68 @@ class Part:
         return rows, found["matrix"] if self._sums_matrix else None
 
 
+class Piece(NamedTuple):
+    """Frames that were computed at once: their numbers and rows, and where the run is after them."""
+
+    frames: np.ndarray
+    rows: Dict[str, np.ndarray]  # by part and name, "complex.terms"
+    sums: Dict[str, np.ndarray]  # over all frames so far
+    done: int  # frames of the run so far, with those that were left out
+    made_whole: int  # of all frames so far
+
+
 class Gathered:
-    """Rows of all frames so far, and sums over them, by part and name."""
+    """Rows of all frames so far, and sums over them. A piece is there whole or not at all, whenever a signal comes."""
 
     def __init__(self) -> None:
-        self.frames: List[np.ndarray] = []
-        self.rows: Dict[str, List[np.ndarray]] = {}
-        self.sums: Dict[str, np.ndarray] = {}
-        self.done = self.made_whole = self.resumed = 0
+        self.pieces: List[Piece] = []
+        self.resumed = 0
 
     @property
     def count(self) -> int:
-        return sum(map(len, self.frames))
+        return sum(len(piece.frames) for piece in self.pieces)
 
-    def take(self, part: str, rows: Mapping[str, np.ndarray], matrices: Any) -> None:
-        for name, values in rows.items():
-            self.rows.setdefault(f"{part}.{name}", []).append(values)
-        if matrices is not None:  # frame after frame, so that the sum does not depend on blocks
-            total = self.sums.setdefault(f"{part}.matrix", np.zeros(matrices.shape[1:]))
-            for matrix in matrices:
-                total += matrix
+    @property
+    def done(self) -> int:
+        return self.pieces[-1].done if self.pieces else 0
 
-    def get(self, part: str, name: str) -> Optional[np.ndarray]:
-        """Rows (F, ...), or of a sum the mean over frames."""
-        key = f"{part}.{name}"
-        if key in self.sums:
-            return self.sums[key] / self.count
-        if key not in self.rows:
-            return None
-        self.rows[key] = [np.concatenate(self.rows[key])]
-        return self.rows[key][0]
+    @property
+    def made_whole(self) -> int:
+        return self.pieces[-1].made_whole if self.pieces else 0
+
+    @property
+    def frames(self) -> np.ndarray:
+        return np.concatenate([piece.frames for piece in self.pieces])
+
+    def take(self, found: Mapping[str, Tuple[Dict[str, np.ndarray], Any]], frames: np.ndarray, done: int, changed: int) -> None:
+        """Adds what parts have made of frames, by the parts' names: rows, and matrices that are summed, or None."""
+        sums = {}
+        for part, (_, matrices) in found.items():
+            if matrices is not None:
+                total = self.pieces[-1].sums[f"{part}.matrix"].copy() if self.pieces else np.zeros(matrices.shape[1:])
+                for matrix in matrices:  # frame after frame, so that the sum does not depend on pieces
+                    total += matrix
+                sums[f"{part}.matrix"] = total
+        rows = {f"{part}.{name}": values for part, (named, _) in found.items() for name, values in named.items()}
+        self.pieces.append(Piece(np.array(frames), rows, sums, done, self.made_whole + changed))
+        if len(self.pieces) > 1:
+            self.pieces[-2].sums.clear()
+
+    def rows(self, name: str) -> np.ndarray:
+        """(F, ...)."""
+        return np.concatenate([piece.rows[name] for piece in self.pieces])
+
+    def get(self, part: str, name: str) -> Any:
+        """Rows (F, ...), or of a sum the mean over frames; None: there is none."""
+        last, key = self.pieces[-1], f"{part}.{name}"
+        return last.sums[key] / self.count if key in last.sums else self.rows(key) if key in last.rows else None
 
 
 class Checkpoint:
     """Rows and sums in a file, which is written whole now and then, and from which a run goes on."""
 
     def __init__(self, path: Any, source: Mapping[str, Any], every_s: float) -> None:
-        self.path, self.every_s = os.fsdecode(file_name(path)), every_s
+        self.path, self.every_s = os.fsdecode(file_name(path)), number_of(every_s, "checkpoint_s")
         self._source = json.loads(json.dumps(source, default=str))
         self._last_s, self._took_s = time.monotonic(), 0.0
 
@@ -289,19 +325,18 @@ class Checkpoint:
             name = differs[0]
             raise InputError(f"{self.path} is of another run, whose {name} is {source.get(name)}, and not {self._source[name]}: "
                              "delete it to begin anew")
-        gathered.done, gathered.made_whole = int(arrays["done"]), int(arrays["made_whole"])
-        gathered.frames, gathered.resumed = [arrays["frames"]], len(arrays["frames"])
-        gathered.rows = {name[4:]: [array] for name, array in arrays.items() if name.startswith("row.")}
-        gathered.sums = {name[4:]: array for name, array in arrays.items() if name.startswith("sum.")}
+        rows, sums = ({name[4:]: array for name, array in arrays.items() if name.startswith(kind)} for kind in ("row.", "sum."))
+        gathered.pieces = [Piece(arrays["frames"], rows, sums, int(arrays["done"]), int(arrays["made_whole"]))]
+        gathered.resumed = gathered.count
 
     def save(self, gathered: Gathered) -> None:
         if gathered.count == gathered.resumed:
             return
         start_s, content = time.monotonic(), io.BytesIO()
-        rows = {f"row.{name}": np.concatenate(parts) for name, parts in gathered.rows.items()}
-        arrays: Dict[str, Any] = {"source": np.array(json.dumps(self._source)), "done": gathered.done,
-                                  "made_whole": gathered.made_whole, "frames": np.concatenate(gathered.frames), **rows,
-                                  **{f"sum.{name}": total for name, total in gathered.sums.items()}}
+        last = gathered.pieces[-1]
+        arrays: Dict[str, Any] = {"source": np.array(json.dumps(self._source)), "done": last.done, "made_whole": last.made_whole,
+                                  "frames": gathered.frames, **{f"row.{name}": gathered.rows(name) for name in last.rows},
+                                  **{f"sum.{name}": total for name, total in last.sums.items()}}
         np.savez(content, **arrays)
         write_whole(self.path, content.getvalue())
         self._last_s = time.monotonic()
@@ -340,25 +375,45 @@ class Way:
         return cls(is_open, None if cell is None else cell_vectors(cell), has_cells, whole)
 
 
-def _places(gathered: Gathered, frames: Frames, parts: Sequence[Part], way: Way, pairs: np.ndarray) -> Iterator[Block]:
-    maker: Optional[Whole] = None
-    most = min(part.energy.frames_at_once() for part in parts)
+class _Pace:
+    """How many frames are computed at once: what takes about a second, so that signals and checkpoints come between."""
+
+    def __init__(self, most: int) -> None:
+        self.most, self.frames, self._start_s = most, 1, time.monotonic()
+
+    def begin(self) -> int:
+        self._start_s = time.monotonic()
+        return min(self.frames, self.most)
+
+    def end(self) -> None:
+        took_s = time.monotonic() - self._start_s
+        self.frames = min(2 * self.frames, self.most) if took_s < _PIECE_S / 2 else max(self.frames // 2, 1) \
+            if took_s > _PIECE_S else self.frames
+
+
+def _pieces(gathered: Gathered, frames: Frames, parts: Sequence[Part], way: Way,
+            pairs: np.ndarray) -> Iterator[Tuple[Block, int]]:
+    """Frames that are computed at once, and in how many of them molecules were broken."""
+    pace, maker = _Pace(min(part.energy.frames_at_once() for part in parts)), None
     wants = way.is_open and way.has_cells and way.whole
     if wants and gathered.done > 0:  # by the first frame of the whole run
         with contextlib.closing(frames.blocks()) as blocks:  # type: ignore[type-var]
-            first = next(blocks)
-            maker = Whole(frames.atoms, pairs, first.positions[0], first.cells[0])
+            start = next(blocks)
+            maker = Whole(frames.atoms, pairs, start.positions[0], start.cells[0])
     for block in frames.blocks(gathered.done):
         if wants and maker is None:
             maker = Whole(frames.atoms, pairs, block.positions[0], block.cells[0])
-        for k in range(0, len(block.numbers), most):
-            part = slice(k, k + most)
+        first = 0
+        while first < len(block.numbers):
+            part = slice(first, first + pace.begin())
             positions, cells, found = block.positions[part], block.cells[part], block.numbers[part]
+            first, changed = first + len(found), 0
             if maker is not None:
                 positions = positions.copy()
-                gathered.made_whole += maker.apply(positions, cells)
-            is_last = k + most >= len(block.numbers)
-            yield Block(found, positions, cells, block.done if is_last else frames.numbers.index(int(found[-1])) + 1)
+                changed = maker.apply(positions, cells)
+            is_last = first == len(block.numbers)
+            yield Block(found, positions, cells, block.done if is_last else frames.numbers.index(int(found[-1])) + 1), changed
+            pace.end()
 
 
 def gather(frames: Frames, parts: Sequence[Part], way: Way, pairs: np.ndarray, checkpoint: Optional[Checkpoint],
@@ -370,15 +425,14 @@ def gather(frames: Frames, parts: Sequence[Part], way: Way, pairs: np.ndarray, c
         frames.skipped = gathered.done - gathered.count
     watcher.begin(gathered.done, len(frames))
     try:
-        for block in _places(gathered, frames, parts, way, pairs):
+        for block, changed in _pieces(gathered, frames, parts, way, pairs):
             try:
-                found = [part.run(block.positions, None if way.is_open else block.cells) for part in parts]
+                found = {part.name: part.run(block.positions, None if way.is_open else block.cells) for part in parts}
             except InputError as error:
-                raise InputError(f"{place_of(frames.trajectory, block.first)}, or one after it: {error}") from None
-            for part, (rows, matrices) in zip(parts, found):
-                gathered.take(part.name, rows, matrices)
-            gathered.frames.append(np.array(block.numbers))
-            gathered.done = block.done
+                where = re.match(r"positions\[(\d+)\]: ", error.message)
+                number = block.first if where is None else int(block.numbers[int(where[1])])
+                raise InputError(f"{place_of(frames.trajectory, number)}: {error.message[0 if where is None else where.end():]}") from None
+            gathered.take(found, block.numbers, block.done, changed)
             if checkpoint is not None and checkpoint.is_due():
                 checkpoint.save(gathered)
             watcher.tell(gathered.done)
@@ -402,13 +456,13 @@ def gather(frames: Frames, parts: Sequence[Part], way: Way, pairs: np.ndarray, c
 def source_of(frames: Frames, topology: str, options: Any, facts: Mapping[str, Any]) -> Dict[str, Any]:
     """What a checkpoint is of."""
     index = np.asarray(frames.group.indices, np.int64)
-    numbers = {name: getattr(options, name) for name, field in ffi.typeof("ley_energy_options").fields
+    values = {name: getattr(options, name) for name, field in ffi.typeof("ley_energy_options").fields
                if field.type.kind in ("primitive", "enum") and name not in ("size", "verify_every")}
     return {"topology": os.path.basename(topology),
             "trajectory": [[os.path.basename(name), os.path.getsize(name)] for name in frames.files],
             "number of frames": len(frames.trajectory), "first frame": frames.numbers.start, "step": frames.numbers.step,
             "frames": len(frames), "atoms": [len(index), int(index.sum()), int((index ** 2).sum())],
-            "charges": [float(frames.charges.sum()), float((frames.charges ** 2).sum())], "options": numbers, **facts}
+            "charges": [float(frames.charges.sum()), float((frames.charges ** 2).sum())], "options": values, **facts}
 
 
 def report_of(frames: Frames, gathered: Gathered, watcher: FrameWatcher, parts: Sequence[Part]) -> Dict[str, Any]:

@@ -5,19 +5,19 @@ from typing import TYPE_CHECKING, Any, Dict, List, Literal, Optional, Sequence
 
 import numpy as np
 
-from ._energy import Energies, Energy, comment_of, options_of, with_options
+from ._energy import Energies, Energy, comment_of, model_of, options_of
 from ._energy_frames import Checkpoint, Part, Way, gather, kept_of, open_trajectory, report_of, residues_of, source_of
 from ._engine import EngineArgument
 from ._errors import UsageError, switch_of
 from ._frames import Frames, selected
-from ._parameters import did_you_mean
+from ._parameters import did_you_mean, with_parameters
 from ._particles import Particles
 from ._progress import FramesProgressArgument, FrameWatcher
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
-    from ._energy import EnergyOptions
+    from ._keywords import EnergyKeywords
 
 BY = ("residue", "atom")
 
@@ -52,23 +52,31 @@ def _groups_in(universe: Any, groups: Any, index: np.ndarray) -> Any:
         raise UsageError("groups: a list of selections is needed, as [\"protein\", \"resname LIG\"]")
     place = np.full(len(universe.atoms), -1)
     place[index] = np.arange(len(index))
+    owner = np.full(len(universe.atoms), -1)
     found, words = [], []
     for k, group in enumerate(groups):
-        atoms = place[np.asarray(selected(universe, group, "groups").indices)]
-        if np.any(atoms < 0):
-            raise UsageError(f"groups: {group!r:.60} has atoms that are left out")
-        found.append(atoms)
-        words.append(group if isinstance(group, str) else f"{len(atoms)} atoms, group {k + 1}")
+        atoms = np.asarray(selected(universe, group, "groups").indices)
+        word = group if isinstance(group, str) else f"{len(atoms)} atoms, group {k + 1}"
+        if np.any(place[atoms] < 0):
+            raise UsageError(f"groups: {word!r:.60} has atoms that are left out")
+        twice = atoms[owner[atoms] >= 0]
+        if len(twice):
+            other = words[owner[twice[0]]]
+            raise UsageError(f"groups: {other!r:.60} and {word!r:.60} overlap in {len(twice):,} atoms, and each belongs to one group: "
+                             f"'({word}) and not ({other})', say, is what is left of the second one")
+        owner[atoms] = k
+        found.append(place[atoms])
+        words.append(word)
     return found, words
 
 
-@with_options
-def energy(topology: Any, *trajectories: Any, strip: Any = None, groups: Any = None,
+@with_parameters("ley_energy_options")
+def energy(topology: Any, *trajectories: Any, parameters: Any = (), strip: Any = None, groups: Any = None,
            by: Optional[Literal["residue", "atom"]] = None, matrix: bool = False, periodic: Optional[bool] = None,
            cell: Any = None, whole: bool = True, start: Optional[int] = None, stop: Optional[int] = None,
            step: Optional[int] = None, skip_bad: bool = False, readers: Optional[int] = None, checkpoint: Any = None,
-           checkpoint_s: float = 60.0, engine: EngineArgument = None, progress: FramesProgressArgument = None,
-           **options: Unpack[EnergyOptions]) -> Energies:
+           checkpoint_s: float = 5.0, engine: EngineArgument = None, progress: FramesProgressArgument = None,
+           **given: Unpack[EnergyKeywords]) -> Energies:
     """Energies of the frames of a trajectory, kcal/mol: Lennard-Jones, Coulomb, generalised Born and surface.
 
     `Energy` has the equation. Terms of bonds, angles and torsions are not computed.
@@ -79,32 +87,34 @@ def energy(topology: Any, *trajectories: Any, strip: Any = None, groups: Any = N
     Args:
         topology: `Particles`, or the name of what `Particles.load()` reads, with Born radii and screens of `gb`.
         trajectories: names of one or several, as MDAnalysis reads them; or a Universe; or positions, (F, N, 3), A.
-        strip: what is left out: words of MDAnalysis's language or an AtomGroup; True: water and ions of one charge; None:
-            nothing, and solvent in open space is refused; False: nothing, and solvent counts as solute.
+        parameters: files that a PSF needs: .prm, .rtf, .str.
+        strip: what is left out: words of MDAnalysis's language or an AtomGroup; True: water and ions of one charge;
+            None: nothing, and solvent in open space is refused; False: nothing, and solvent counts as solute.
         groups: selections, `Energies.matrix` (F, 6, G, G) of energies between them.
         by: "residue" or "atom": `Energies.by` (F, 6, R).
         matrix: `Energies.matrix` (6, R, R) between residues, the mean over frames.
-        periodic: True: in each frame's cell; False: open space; None: in cells where there are some, and "pme" or a cutoff.
+        periodic: True: in each frame's cell; False: open space; None: in cells where there are some, and "pme" or a
+            cutoff.
         cell: of all frames, in place of their own, as of `map()`.
-        whole: molecules that a cell has broken are made whole in open space, by exclusions and pairs 1-4, and put next to
-            each other as in the first frame.
+        whole: molecules that a cell has broken are made whole in open space, by exclusions and pairs 1-4, and put
+            next to each other as in the first frame.
         start, stop, step, skip_bad, readers, progress: as of `average()`.
-        checkpoint: a file of all rows, written every `checkpoint_s` seconds, where a run is interrupted and at its end, from
-            which it goes on where that is there: the result has the same bytes.
+        checkpoint: a file of all rows, written every `checkpoint_s` seconds, where a run is interrupted and at its
+            end, from which it goes on where that is there: the result has the same bytes.
         engine: devices, as of `map()`.
-        {options}
+        {parameters}
 
     Ctrl-C raises KeyboardInterrupt.
 
-    Errors: UsageError; InputError for a topology and a trajectory of different numbers of atoms, frames that cannot be
-    used, with number and file, and what particles lack; FileError; ImportError where MDAnalysis is missing; WrongResult;
-    DeviceError, OutOfMemoryError.
+    Errors: UsageError; InputError for a topology and a trajectory of different numbers of atoms, frames that cannot
+    be used, with number and file, and what particles lack; FileError; ImportError where MDAnalysis is missing;
+    WrongResult; DeviceError, OutOfMemoryError.
     """
-    asked = options_of(options, "energy")
+    asked = options_of(given)
     by = by_of(by, matrix)
     if groups is not None and switch_of(matrix, "matrix"):
         raise UsageError("groups and matrix exclude each other: both make a matrix, of groups or of residues")
-    particles, universe, name = open_trajectory(topology, trajectories, options.get("gb"))
+    particles, universe, name = open_trajectory(topology, parameters, trajectories, model_of(asked))
     way = Way.of(universe, periodic, asked, cell, switch_of(whole, "whole"))
     kept = kept_of(universe, strip, way.is_open, "generalised Born energies stand for it" if asked.born else
                    "sums in open space take none of its images; coulomb='pme' or a cutoff sum in cells")
@@ -117,23 +127,19 @@ def energy(topology: Any, *trajectories: Any, strip: Any = None, groups: Any = N
              "whole": way.whole, "cell": str(cell)}
     saved = None if checkpoint is None else Checkpoint(checkpoint, source_of(frames, name, asked, facts), checkpoint_s)
     watcher = FrameWatcher(progress)
-    with Energy(particles, engine, by_particle=by is not None, groups=number, **options) as made:
+    with Energy(particles, engine, by_particle=by is not None, groups=number, **given) as made:
         part = Part("all", made, None, by, matrix)
         try:
             gathered = gather(frames, [part], way, pairs_of(particles), saved, watcher)
         finally:
             watcher.close()
+        made.warn(3)
         report: Dict[str, Any] = {**report_of(frames, gathered, watcher, [part]), **facts, "topology": name}
     report["remarks"] = remarks_of(report)
     report["comment"] = comment_of(asked, report)
     labels = residues_of(particles)[1] if matrix else part.labels
-    return Energies(np.concatenate(gathered.frames), _rows(gathered.get("all", "terms")), report, gathered.get("all", "by"),
+    return Energies(gathered.frames, gathered.get("all", "terms"), report, gathered.get("all", "by"),
                     labels, gathered.get("all", "matrix"), groups=words)
-
-
-def _rows(array: Optional[np.ndarray]) -> np.ndarray:
-    assert array is not None
-    return array
 
 
 def remarks_of(report: Dict[str, Any]) -> List[str]:

@@ -9,7 +9,7 @@ import numpy as np
 from ._c import ffi, lib
 
 __all__ = ["Error", "UsageError", "InputError", "FileError", "NoDeviceError", "DeviceError", "OutOfMemoryError",
-           "WrongResult", "Cancelled", "CellWarning", "RadiiWarning", "ToleranceWarning", "WavefunctionWarning"]
+           "WrongResult", "Cancelled", "CellWarning", "DeviceWarning", "RadiiWarning", "ToleranceWarning", "WavefunctionWarning"]
 
 
 class Error(Exception):
@@ -91,6 +91,10 @@ class CellWarning(UserWarning):
 
 class RadiiWarning(UserWarning):
     """Radii were not in the topology, nor given: they are 0."""
+
+
+class DeviceWarning(UserWarning):
+    """A device failed, computed wrongly or hung; others, or the host, computed what it had, so that results are right."""
 
 
 class PointsWarning(UserWarning):

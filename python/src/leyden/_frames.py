@@ -13,6 +13,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import traceback
 import warnings
 from collections import deque
 from concurrent.futures import ThreadPoolExecutor
@@ -267,6 +268,16 @@ def import_mdanalysis() -> Any:
 
 
 @contextlib.contextmanager
+def unheard() -> Iterator[None]:
+    """Readers of broken files stumble once more when they are let go, which Python would print."""
+    hook, sys.unraisablehook = sys.unraisablehook, lambda _: None
+    try:
+        yield
+    finally:
+        sys.unraisablehook = hook
+
+
+@contextlib.contextmanager
 def about(files: Sequence[str]) -> Iterator[None]:
     """What other packages raise of files that they cannot read, in one line with the files' names."""
     try:
@@ -277,6 +288,8 @@ def about(files: Sequence[str]) -> Iterator[None]:
         text = " ".join(str(error).split()) or type(error).__name__
         for words in (" You can use 'Universe(", " The FORMATs dict_keys("):
             text = text.split(words)[0]  # what follows is for programs that call MDAnalysis
+        with unheard():
+            traceback.clear_frames(error.__traceback__)
         named = any(name in text for name in files)
         raise InputError(text if named else f"{' with '.join(files)}: {text}") from None
 
@@ -290,16 +303,46 @@ def _selection_meant(words: Any) -> str:
     return f" (did you mean '{kind} {(mask[1] or mask[2] or mask[3]).replace(',', ' ')}'?)"
 
 
+def _ranges(numbers: np.ndarray) -> str:
+    """"1-163, 170"."""
+    numbers = np.unique(numbers)
+    parts = np.split(numbers, np.flatnonzero(np.diff(numbers) != 1) + 1)
+    return few([str(part[0]) if len(part) == 1 else f"{part[0]}-{part[-1]}" for part in parts])
+
+
+def few(words: Sequence[str], most: int = 8) -> str:
+    """The first of them, separated by commas."""
+    return ", ".join([*words[:most], *["..."] * (len(words) > most)])
+
+
+def _there_is(atoms: Any) -> str:
+    """What a selection may name: "resid 1-163, resname ALA, ARG, ..., segid A"."""
+    found = []
+    for word, name, text in (("resid", "resids", _ranges), ("resname", "resnames", lambda names: few(np.unique(names).tolist())),
+                             ("segid", "segids", lambda names: few(np.unique(names).tolist()))):
+        values = getattr(atoms, name, None)
+        if values is not None and len(values) and np.any(np.asarray(values) != ""):
+            found.append(f"{word} {text(values)}")
+    return f"; there are {'; '.join(found)}" if found else ""
+
+
 def selected(of: Any, words: Any, name: str = "select") -> Any:
     """The AtomGroup that words of MDAnalysis's language select; one itself."""
     if hasattr(words, "indices"):
+        if len(words) == 0:
+            raise UsageError(f"{name}: the AtomGroup is empty")
+        count = len(getattr(of, "universe", of).atoms)
+        if np.max(words.indices) >= count:
+            raise UsageError(f"{name}: the AtomGroup has atom {np.max(words.indices)} (counted from 0), and there are {count:,}")
         return words
+    if not isinstance(words, str):
+        raise UsageError(f"{name}: words of MDAnalysis's selection language or an AtomGroup are needed, not {words!r:.60}")
     try:
         group = of.select_atoms(words)
     except Exception as error:  # SelectionError, and whatever its parser stumbles over
         raise UsageError(f"{name} {words!r}: {error}{_selection_meant(words)}") from None
     if len(group) == 0:
-        raise UsageError(f"{name} {words!r}: there is no such atom")
+        raise UsageError(f"{name} {words!r}: there is no such atom{_selection_meant(words)}{_there_is(of.atoms)}")
     return group
 
 

@@ -146,10 +146,11 @@ OF_ENGINE = {**dict.fromkeys(("device", "name", "names"), "engine.devices")}
 OF_KEYWORDS = {
     **dict.fromkeys(("ewald", "ewaldfactor", "ewald_factor"), "smooth=2.83, A, the width of charges; 1 / (ewaldfactor sqrt 2)"),
     **dict.fromkeys(("sigma", "width"), "smooth=2.83"), **dict.fromkeys(
-        ("sel", "selection", "select"), 'select="protein" | universe.select_atoms("protein") in place of the universe'),
+        ("sel", "selection", "select"), 'select="protein" | strip="not protein" | universe.select_atoms("protein") in place of the universe'),
     **dict.fromkeys(("start", "stop", "trajectory"), "leyden.average(universe, start=0, stop=100), of frames"),
-    **dict.fromkeys(("begin", "first", "b"), "start=0"), **dict.fromkeys(("end", "last", "e"), "stop=100"),
-    **dict.fromkeys(("skip", "stride", "dt", "every"), "step=10"), **dict.fromkeys(("std", "stddev"), "deviation=True"),
+    **dict.fromkeys(("begin", "first", "b", "startframe"), "start=0"),
+    **dict.fromkeys(("end", "last", "e", "endframe"), "stop=100"),
+    **dict.fromkeys(("skip", "stride", "dt", "every", "interval"), "step=10"), **dict.fromkeys(("std", "stddev"), "deviation=True"),
     **dict.fromkeys(("n_jobs", "workers", "nprocs", "processes"), "readers=4"),
     **dict.fromkeys(("threads", "n_threads", "nthreads", "n_workers"), "device='host', which takes all cores"),
     **dict.fromkeys(("output", "filename", "outfile", "save"), 'that of what is returned, .save("map.dx")'),
@@ -158,6 +159,10 @@ OF_KEYWORDS = {
                     "sharpness=2 of leyden.surface(), whose surface is that of Gaussians and has no probe"),
     **dict.fromkeys(("bcfl", "chgm", "lpbe", "npbe", "mg_auto"), "leyden.boundary(atoms, ...), or the command, leyden apbs protein.in"), **dict.fromkeys(("centre",), "center"),
     **dict.fromkeys(("frames",), "start=0, stop=100, step=1"),
+    **dict.fromkeys(("igb", "model", "implicitSolvent"), "gb='obc2', which is igb=5"), "saltcon": "salt=0.08, 0.5329 of saltcon",
+    **dict.fromkeys(("nonbonded", "nonbondedMethod", "electrostatics"), "coulomb='pme'"), "rgbmax": "gb_cutoff=25",
+    **dict.fromkeys(("idecomp", "decomp", "per_residue"), "by='residue'"), "resume": "checkpoint='energies.checkpoint'",
+    **dict.fromkeys(("params", "prm", "toppar", "par"), "parameters=['par_all36_prot.prm']"),
     **dict.fromkeys(("pbc", "periodicity"), "periodic=True or periodic='xy', with cell=(a, b, c)"),
     **dict.fromkeys(("shape", "npoints", "grid_shape", "size", "ngrid"), "dims=(nx, ny, nz)"),
     **dict.fromkeys(("cglen", "lengths", "extent"), "glen=(64, 64, 64), with dims=(65, 65, 65)"),
@@ -174,6 +179,9 @@ OF_KEYWORDS = {
     **dict.fromkeys(("unit",), "units='V'"), **dict.fromkeys(("T", "temp"), "temperature=298.15"),
     **dict.fromkeys(("verbose", "quiet"), "progress=True"), **dict.fromkeys(("efield", "electric_field"), "field=True"),
 }
+
+# Values of keywords that have choices, as other programs call them.
+OF_CHOICES = {"1": "hct", "2": "obc1", "5": "obc2", "7": "gbn", "8": "gbn2", "ewald": "pme", "sasa": "lcpo"}
 
 
 def keyword(word: str, names: Sequence[str]) -> str:

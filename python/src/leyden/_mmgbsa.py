@@ -7,25 +7,26 @@ from typing import TYPE_CHECKING, Any, Dict, List, Literal, Optional
 
 import numpy as np
 
-from ._average import write_whole
 from ._blocks import estimate
 from ._c import lib
-from ._energy import GB, TERMS, Energies, Energy, comment_of, options_of, with_options, write_table
+from ._energy import PARAMETERS, Energies, Energy, comment_of, model_of, options_of, picture_html, terms_html, write_table
 from ._energy_frames import (Checkpoint, Gathered, Part, Way, gather, kept_of, names_of, open_trajectory, report_of, residues_of,
                              source_of)
 from ._energy_run import by_of, frames_of, pairs_of, remarks_of
 from ._engine import EngineArgument, engine_of
 from ._errors import UsageError, file_name, switch_of, text_of
+from ._files import write_whole
 from ._frames import selected
 from ._guesses import Guessed
+from ._parameters import with_parameters
 from ._particles import Particles
-from ._picture import draw_binding
+from ._picture import draw_binding, save_picture
 from ._progress import FramesProgressArgument, FrameWatcher
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
-    from ._energy import EnergyOptions
+    from ._keywords import MmgbsaKeywords
 
 PARTS = ("complex", "receptor", "ligand")
 # Rows of MMPBSA.py's tables, by terms; those of differences have no pairs 1-4, which cancel.
@@ -47,8 +48,8 @@ class Binding(Guessed):
 
     _guesses = {"total": "binding.delta.total", "dG": "binding.delta.total", "mean": "binding.delta.statistics().mean",
                 "error": "binding.delta.statistics().error", "statistics": "binding.delta.statistics()",
-                "by": "binding.delta.by", "matrix": "binding.delta.matrix", "write": 'binding.save("energies.csv")',
-                "table": 'binding.save_table("FINAL_RESULTS.dat")', "decomposition": "binding.delta.by"}
+                "by": "binding.delta.by", "matrix": "binding.delta.matrix", "table": 'binding.save_table("FINAL_RESULTS.dat")',
+                "decomposition": "binding.delta.by"}
 
     def __init__(self, parts: Dict[str, Energies], delta: Energies, is_ligand: np.ndarray, report: Dict[str, Any]) -> None:
         self.complex, self.receptor, self.ligand = (parts[name] for name in PARTS)
@@ -60,6 +61,8 @@ class Binding(Guessed):
         for name in (*PARTS, "delta"):
             columns.update({f"{name}_{key}": values for key, values in getattr(self, name).columns().items() if key != "frame"})
         write_table(os.fsdecode(file_name(path)), columns, self.report["comment"])
+
+    write = to_csv = save
 
     def save_table(self, path: Any) -> None:
         """Writes a text laid out as MMPBSA.py's FINAL_RESULTS_MMPBSA.dat: average, deviation, standard error. FileError."""
@@ -85,12 +88,15 @@ class Binding(Guessed):
     def save_decomposition(self, path: Any) -> None:
         """Writes a row for each residue, or atom, as CSV: its share of delta, with deviation and standard error by blocks.
         Errors: UsageError without `by`; FileError."""
-        save_shares(self.delta, path, self.report["comment"], {
-            "part": np.where(self.is_ligand, "ligand", "receptor").tolist()})
+        self.delta.save_shares(path, {"part": np.where(self.is_ligand, "ligand", "receptor").tolist()})
 
     def save_matrix(self, path: Any) -> None:
         """Writes `delta.matrix`, all terms together, as CSV with labels. Errors: UsageError without a matrix; FileError."""
-        save_matrix(self.delta, path, self.report["comment"])
+        self.delta.save_matrix(path)
+
+    def save_picture(self, path: Any) -> None:
+        """Writes plot() as .png, .svg or .pdf. Errors: UsageError for other endings; ImportError without matplotlib; FileError."""
+        save_picture(path, self.plot, (9, 4 if self.delta.by is None else 8))
 
     def plot(self, figure: Any = None) -> Any:
         """Draws by matplotlib: delta over frames with its mean, its terms, and of `by` the largest contributions; the figure."""
@@ -106,6 +112,10 @@ class Binding(Guessed):
     def __repr__(self) -> str:
         s = self.delta.statistics()
         return f"<leyden.Binding: {len(self.delta)} frames, {s.mean[6]:.4g} +- {s.error[6]:.2g} kcal/mol>"
+
+    def _repr_html_(self) -> str:
+        """For notebooks: means of complex, receptor, ligand and delta, and the picture of delta."""
+        return terms_html({name: getattr(self, name) for name in (*PARTS, "delta")}, len(self.delta)) + picture_html(self.delta)
 
 
 def correlation_line(delta: Energies) -> str:
@@ -129,28 +139,6 @@ def _table_of(energies: Energies, is_delta: bool) -> List[str]:
         lines += [""] if name.endswith(("G gas", "TOTAL")) else []
         lines.append(f"{name:<20}{s.mean:>15.4f}{s.deviation:>23.4f}{s.error:>20.4f}")
     return lines
-
-
-def save_shares(energies: Energies, path: Any, comment: List[str], more: Dict[str, Any]) -> None:
-    """A row for each residue or atom: means of terms, and of the total also deviation and error."""
-    if energies.by is None:
-        raise UsageError("there are no shares of residues or atoms: by='residue' asks for them")
-    s = estimate(energies.by.sum(axis=1))
-    columns: Dict[str, Any] = {"residue" if energies.report.get("by") == "residue" else "atom": energies.labels, **more}
-    columns.update(dict(zip(TERMS, energies.by.mean(axis=0))))
-    columns.update(total=s.mean, total_deviation=s.deviation, total_error=s.error)
-    write_table(os.fsdecode(file_name(path)), columns, [
-        *comment, "means over frames; each of two particles has half of their pair's energy: columns add up to the terms"])
-
-
-def save_matrix(energies: Energies, path: Any, comment: List[str]) -> None:
-    """All terms together, between residues."""
-    if energies.matrix is None or energies.matrix.ndim != 3:
-        raise UsageError("there is no matrix between residues: matrix=True asks for it")
-    total = energies.matrix.sum(axis=0)
-    columns: Dict[str, Any] = {"residue": energies.labels, **dict(zip(energies.labels, total.T))}
-    write_table(os.fsdecode(file_name(path)), columns, [
-        *comment, "means over frames; two residues' interaction is twice their element: rows add up to residues' shares"])
 
 
 # ---- The function --------------------------------------------------------------------------------
@@ -207,17 +195,18 @@ def _delta(parts: Dict[str, Energies], sides: Dict[str, np.ndarray], owners: Opt
     return Energies(parts["complex"].frames, terms, report, by, labels, matrix)
 
 
-@with_options
-def mmgbsa(topology: Any, *trajectories: Any, receptor: Any, ligand: Any, strip: Any = None,
+@with_parameters("ley_energy_options")
+def mmgbsa(topology: Any, *trajectories: Any, receptor: Any, ligand: Any, parameters: Any = (), strip: Any = None,
            by: Optional[Literal["residue", "atom"]] = None, matrix: bool = False, cell: Any = None, whole: bool = True,
            start: Optional[int] = None, stop: Optional[int] = None, step: Optional[int] = None, skip_bad: bool = False,
-           readers: Optional[int] = None, checkpoint: Any = None, checkpoint_s: float = 60.0, engine: EngineArgument = None,
-           progress: FramesProgressArgument = None, **options: Unpack[EnergyOptions]) -> Binding:
+           readers: Optional[int] = None, checkpoint: Any = None, checkpoint_s: float = 5.0, engine: EngineArgument = None,
+           progress: FramesProgressArgument = None, gb: Optional[Literal["none", "hct", "obc1", "obc2", "gbn", "gbn2"]] = "obc2",
+           surface: Optional[Literal["none", "lcpo", "numerical"]] = "lcpo", **given: Unpack[MmgbsaKeywords]) -> Binding:
     """MM/GBSA: the energy of binding, by a trajectory of the complex.
 
-    delta E = E(complex) - E(receptor) - E(ligand) in each frame, of the same positions, with E of `Energy`; its mean over
-    frames, without entropy. By default generalised Born energies are OBC2's (igb 5), surfaces LCPO's at 0.0072 kcal/mol/A^2,
-    as of MMPBSA.py; docs/mmgbsa.md compares the two.
+    delta E = E(complex) - E(receptor) - E(ligand) in each frame, of the same positions, with E of `Energy`; its mean
+    over frames, without entropy. By default generalised Born energies are OBC2's (igb 5), surfaces LCPO's at 0.0072
+    kcal/mol/A^2, as of MMPBSA.py; docs/mmgbsa.md compares the two.
 
     >>> binding = leyden.mmgbsa("complex.prmtop", "run.nc", receptor="protein", ligand="resname LIG", strip=True)
     >>> binding.delta.total.mean()
@@ -225,19 +214,23 @@ def mmgbsa(topology: Any, *trajectories: Any, receptor: Any, ligand: Any, strip:
 
     Args:
         topology, trajectories: as of `energy()`, of the complex.
-        receptor, ligand: selections in MDAnalysis's language, or AtomGroups: together all atoms that are not left out.
-        strip: what is left out: True: water and ions of one charge; words or an AtomGroup; False: solvent counts as solute;
-            None: solvent is refused.
+        receptor, ligand: selections in MDAnalysis's language, or AtomGroups: together all atoms that are not left
+            out.
+        strip: what is left out: True: water and ions of one charge; words or an AtomGroup; False: solvent counts as
+            solute; None: solvent is refused.
         by: "residue" or "atom": shares of each in delta. matrix: of pairs of residues, the mean over frames.
-        cell, whole, start, stop, step, skip_bad, readers, checkpoint, checkpoint_s, engine, progress: as of `energy()`.
-        {options}
+        parameters, cell, whole, start, stop, step, skip_bad, readers, checkpoint, checkpoint_s, engine, progress: as
+            of `energy()`.
+        gb, surface: as of `energy()`, but for their defaults; None: none.
+        {parameters}
 
-    Errors: UsageError for selections that are empty, overlap or leave atoms out, and where receptor and ligand are bonded;
-    those of `energy()`.
+    Errors: UsageError for selections that are empty, overlap or leave atoms out, and where receptor and ligand are
+    bonded; those of `energy()`.
     """
-    options = {"gb": "obc2", "surface": "lcpo", **options}  # type: ignore[assignment]
-    asked, by, matrix = options_of(options, "mmgbsa"), by_of(by, matrix), switch_of(matrix, "matrix")
-    particles, universe, topology_name = open_trajectory(topology, trajectories, options["gb"])
+    given.update({name: PARAMETERS[name].checked("none" if word is None else word)  # type: ignore[call-arg]
+                  for name, word in (("gb", gb), ("surface", surface))})
+    asked, by, matrix = options_of(given), by_of(by, matrix), switch_of(matrix, "matrix")
+    particles, universe, topology_name = open_trajectory(topology, parameters, trajectories, model_of(asked))
     way = Way.of(universe, False, asked, cell, switch_of(whole, "whole"))
     kept = kept_of(universe, strip, True, "generalised Born energies stand for it")
     sides = _sides(universe, {"receptor": receptor, "ligand": ligand}, kept.index, kept.stripped)
@@ -256,14 +249,16 @@ def mmgbsa(topology: Any, *trajectories: Any, receptor: Any, ligand: Any, strip:
             index = None if name == "complex" else np.flatnonzero(sides[name])
             of = whole_particles if index is None else whole_particles.subset(index)
             groups = residues_of(of)[0] if matrix else None
-            energy = stack.enter_context(Energy(of, opened, by_particle=by is not None, groups=groups, **options))
+            energy = stack.enter_context(Energy(of, opened, by_particle=by is not None, groups=groups, **given))
             made.append(Part(name, energy, index, by, matrix))
         try:
             gathered = gather(frames, made, way, pairs_of(whole_particles), saved, watcher)
         finally:
             watcher.close()
+        for part in made:
+            part.energy.warn(3)
         report: Dict[str, Any] = {**report_of(frames, gathered, watcher, made), **facts, "topology": topology_name,
-                                  "gb": GB[asked.born - 1] if asked.born else None}
+                                  "gb": model_of(asked)}
     report["remarks"] = remarks_of(report)
     report["comment"] = comment_of(asked, report)
     report["title"] = f"{os.path.basename(topology_name)}: {report['frames']} frames"
@@ -272,7 +267,7 @@ def mmgbsa(topology: Any, *trajectories: Any, receptor: Any, ligand: Any, strip:
 
 def _binding(gathered: Gathered, made: List[Part], particles: Particles, sides: Dict[str, np.ndarray],
              report: Dict[str, Any]) -> Binding:
-    frames = np.concatenate(gathered.frames)
+    frames = gathered.frames
     by, labels, owners = report["by"], made[0].labels, None
     if by == "residue" or (by is None and report["matrix"]):
         owners, labels = residues_of(particles)
@@ -284,9 +279,7 @@ def _binding(gathered: Gathered, made: List[Part], particles: Particles, sides: 
         is_ligand[owners[sides["ligand"]]] = True
     parts = {}
     for part in made:
-        terms = gathered.get(part.name, "terms")
-        assert terms is not None
-        parts[part.name] = Energies(frames, terms, report, gathered.get(part.name, "by"), part.labels,
+        parts[part.name] = Energies(frames, gathered.get(part.name, "terms"), report, gathered.get(part.name, "by"), part.labels,
                                     gathered.get(part.name, "matrix"))
     delta = _delta(parts, sides, owners, len(labels), report, labels)
     return Binding(parts, delta, is_ligand, report)

@@ -9,14 +9,14 @@ import textwrap
 import warnings
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Any, Callable, Dict, List, Mapping, Sequence, Tuple, TypeVar, cast
+from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence, Tuple, TypeVar, cast
 
 import numpy as np
 
 from ._arrays import doubles
 from ._c import ffi, lib
-from ._errors import UsageError, text_of
-from ._guesses import keyword, near
+from ._errors import UsageError, switch_of, text_of
+from ._guesses import OF_CHOICES, keyword, near
 
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
@@ -41,6 +41,7 @@ class Parameter:
     default: Any  # None: nobody says, and the library decides
     choices: Tuple[str, ...]
     former_choices: Mapping[str, str]
+    numbers: Mapping[str, float]  # that have names
     text: str
     methods: Tuple[str, ...]  # that take it; none: all
     c: Any
@@ -51,6 +52,9 @@ class Parameter:
         while row.former_choices != ffi.NULL and row.former_choices[len(former_choices)].was != ffi.NULL:
             former = row.former_choices[len(former_choices)]
             former_choices[text_of(former.was) or ""] = text_of(getattr(former, "is")) or ""
+        named: Dict[str, float] = {}
+        while row.numbers != ffi.NULL and row.numbers[len(named)].name != ffi.NULL:
+            named[text_of(row.numbers[len(named)].name) or ""] = row.numbers[len(named)].value
         choices = _texts(row.choices)
         numbers = [row.default_value[k] for k in range(max(row.count, 1))]
         if row.unset != ffi.NULL or row.given or row.type in (lib.LEY_PARAMETER_TEXT, lib.LEY_PARAMETER_OTHER):
@@ -58,7 +62,8 @@ class Parameter:
         elif choices:
             default = choices[int(numbers[0])]
         else:
-            numbers = [int(n) if row.type == lib.LEY_PARAMETER_INTEGER else n for n in numbers]
+            kind = {lib.LEY_PARAMETER_INTEGER: int, lib.LEY_PARAMETER_FLAG: bool}.get(row.type, float)
+            numbers = [kind(n) for n in numbers]
             default = numbers[0] if row.count < 2 else tuple(numbers)
         unit = f", {text_of(row.unit)}" if row.unit != ffi.NULL else ""
         text = "; ".join(text_of(part) or "" for part in (row.sentence, row.details) if part != ffi.NULL) + unit
@@ -68,7 +73,12 @@ class Parameter:
             text += f"; None: {', '.join(f'{n:g}' for n in (numbers[:1] if row.one_for_all else numbers))}"
         methods = tuple((text_of(row.methods) or "").split(", ")) if row.methods != ffi.NULL else ()
         return cls(text_of(row.name) or "", text_of(row.alias) or "", _texts(row.former), row.type, row.count, default, choices, former_choices,
-                   text, methods, row)
+                   named, text, methods, row)
+
+    @property
+    def metavar(self) -> Optional[str]:
+        """What texts call a value; None: its choices say it."""
+        return None if self.choices else text_of(self.c.value if self.c.value != ffi.NULL else self.c.unit)
 
     @property
     def annotation(self) -> str:
@@ -81,6 +91,8 @@ class Parameter:
                 f"Sequence[{number}]"
         else:
             found = "bool" if self.type == lib.LEY_PARAMETER_FLAG else "str"
+        if self.numbers:
+            found = f"Union[{found}, Literal[{', '.join(repr(name) for name in self.numbers)}]]"
         if self.c.word != ffi.NULL:
             found = f"Union[{found}, Literal[{text_of(self.c.word)!r}]]"
         return f"Optional[{found}]"
@@ -89,30 +101,35 @@ class Parameter:
         low, high = self.c.low, self.c.high
         bounds = f"{'above' if self.c.above_low else 'at least'} {low:g}"
         bounds += f" and at most {high:g}" if math.isfinite(high) else ""
-        raise UsageError(f"{self.name}: {value!r} is out of range: it must be {bounds}")
+        unit = text_of(self.c.unit) or ""
+        milli = f" {unit} (did you mean {value / 1000:g}, which is {value:g} m{unit}?)" if unit == "mol/l" and \
+            isinstance(value, (int, float)) and low <= value / 1000 <= high else ""
+        raise UsageError(f"{self.name}: {value!r} is out of range: it must be {bounds}{milli}")
 
     def _number(self, value: Any) -> Any:
         """A number in its range."""
+        if isinstance(value, str) and self.numbers:
+            value = self.numbers.get(value, value)
         try:
             number = operator.index(value) if self.type == lib.LEY_PARAMETER_INTEGER else float(value)
         except (TypeError, ValueError):
             what = "whole number" if self.type == lib.LEY_PARAMETER_INTEGER else "number"
-            raise UsageError(f"{self.name}: a {what} is needed, not {value!r}") from None
+            named = f", or one of {', '.join(self.numbers)}," * bool(self.numbers)
+            raise UsageError(f"{self.name}: a {what}{named} is needed, not {value!r:.60}{did_you_mean(value, list(self.numbers))}") from None
         is_in = self.c.low <= number <= self.c.high and not (self.c.above_low and number == self.c.low)
         if not is_in or not math.isfinite(number):
             self._refuse(value)
         return number
 
     def _choice(self, value: Any) -> str:
-        if not isinstance(value, str):
-            raise UsageError(f"{self.name}: one of {', '.join(self.choices)} is needed, not {value!r:.60}")
-        if value in self.former_choices:
+        if isinstance(value, str) and value in self.former_choices:
             warnings.warn(f"{self.name} {value!r} is called {self.former_choices[value]!r} now", DeprecationWarning,
                           stacklevel=5)
             value = self.former_choices[value]
-        if value not in self.choices:
-            raise UsageError(f"{self.name}: {value!r} is none of {', '.join(self.choices)}"
-                             f"{did_you_mean(value, self.choices)}")
+        if not isinstance(value, str) or value not in self.choices:
+            meant, choices = did_you_mean(OF_CHOICES.get(str(value), value), self.choices), ", ".join(self.choices)
+            said = f"{value!r:.60} is none of {choices}" if isinstance(value, str) else f"one of {choices} is needed, not {value!r:.60}"
+            raise UsageError(f"{self.name}: {said}{meant}")
         return str(value)
 
     def checked(self, value: Any) -> Any:
@@ -122,7 +139,7 @@ class Parameter:
         if self.type == lib.LEY_PARAMETER_OTHER:
             return value
         if self.type in (lib.LEY_PARAMETER_FLAG, lib.LEY_PARAMETER_TEXT):
-            return bool(value) if self.type == lib.LEY_PARAMETER_FLAG else str(value)
+            return switch_of(value, self.name) if self.type == lib.LEY_PARAMETER_FLAG else str(value)
         if self.c.word != ffi.NULL and isinstance(value, str) and value == text_of(self.c.word):
             return [math.nan] * max(self.count, 1)
         if self.count < 2:
@@ -152,7 +169,7 @@ class Parameter:
 
 def did_you_mean(word: Any, names: Sequence[str]) -> str:
     """ " (did you mean 'spacing'?)", or nothing."""
-    found = near(str(word), names)
+    found = near(str(word), names) or near(str(word).lower(), names)
     return f" (did you mean {found!r}?)" if found else ""
 
 

@@ -186,17 +186,20 @@ class Particles(Guessed):
         Errors: FileError; InputError with what is wrong or cannot be had as pairs of a/r^12 - b/r^6, which is named;
         ImportError where a package is missing.
         """
-        target, file = file_name(path), os.fsdecode(path)
-        try:
-            with open(file, "rb") as opened:
-                is_archive = opened.read(4) == b"PK\3\4" or file.lower().endswith(".npz")
-        except OSError as error:
-            raise FileError(f"{file}: {error.strerror}") from None
+        target, file, others = file_name(path), os.fsdecode(path), [os.fsdecode(file_name(one)) for one in more]
+        for name in (*others, file):
+            try:
+                with open(name, "rb") as opened:
+                    is_archive = opened.read(4) == b"PK\3\4" or name.lower().endswith(".npz")
+            except OSError as error:
+                raise FileError(f"{name}: {error.strerror}") from None
+        if is_archive and more:
+            raise UsageError(f"{more[0]}: only PSF files need files of parameters")
         if is_archive:
             return cls._of(lambda box, error: lib.ley_particles_read(target, box, error))
         wanted = topologies.Wanted(gb, radii, surface_radii)
         with topologies.about(file):
-            return cls._made(_task.call(lambda token: topologies.read(file, [os.fsdecode(one) for one in more], wanted)))
+            return cls._made(topologies.read(file, others, wanted))  # in this thread: Ctrl-C ends it
 
     @classmethod
     def from_parmed(cls, structure: Any, *, gb: str = "obc2", radii: str = "auto", surface_radii: str = "lcpo") -> "Particles":

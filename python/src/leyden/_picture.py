@@ -5,17 +5,19 @@ import base64
 import io
 import inspect
 import math
+import os
 import re
 import struct
 import textwrap
 import zlib
 from dataclasses import replace
-from typing import Any, Mapping, Optional, Sequence, Tuple
+from typing import Any, Callable, Mapping, Optional, Sequence, Tuple
 
 import numpy as np
 
 from ._arrays import doubles
-from ._errors import UsageError, number_of, switch_of
+from ._errors import UsageError, file_name, number_of, switch_of
+from ._files import write_whole
 from ._parameters import did_you_mean
 
 # From red over white at zero to blue, in equal steps: those of host/surface/colours.c.
@@ -251,6 +253,28 @@ def png(plane: Any) -> Optional[bytes]:
     plane.plot(figure.add_subplot())
     figure.savefig(file, format="png", dpi=72)
     return file.getvalue()
+
+
+def picture_name(path: Any) -> str:
+    """The name of a picture that can be drawn. Errors: UsageError, ImportError."""
+    name = os.fsdecode(file_name(path))
+    if not name.lower().endswith((".png", ".svg", ".pdf")):
+        raise UsageError(f"{name}: a name that ends in .png, .svg or .pdf is needed")
+    try:
+        import matplotlib  # pylint: disable=unused-import
+    except ImportError:
+        raise ImportError(f"{name}: matplotlib is not installed, which draws pictures: pip install matplotlib") from None
+    return name
+
+
+def save_picture(path: Any, draw: Callable[[Any], Any], size: Tuple[float, float] = (9, 4)) -> None:
+    """Writes what draw(figure) draws, whole or not at all. Errors: those of picture_name(); FileError."""
+    name, content = picture_name(path), io.BytesIO()
+    from matplotlib.figure import Figure
+    figure = Figure(figsize=size, layout="constrained")
+    draw(figure)
+    figure.savefig(content, format=name[-3:].lower(), dpi=150)
+    write_whole(name, content.getvalue())
 
 
 def html(picture: bytes) -> str:

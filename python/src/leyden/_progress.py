@@ -113,7 +113,7 @@ class FrameLine:
         sys.stderr.flush()
 
     def close(self) -> None:
-        sys.stderr.write("\r\033[K")
+        sys.stderr.write("\r\033[K" if sys.stderr.isatty() else "\n")  # notebooks and files take no control characters
 
 
 class FrameWatcher:

@@ -11,11 +11,11 @@ import numpy as np
 
 from . import _task
 from ._arrays import doubles, numbers, pointer_to
-from ._average import write_whole
 from ._c import ffi, lib
 from ._cell import cell_of_box
 from ._engine import Engine, EngineArgument, engine_of
 from ._errors import InputError, NoDeviceError, PointsWarning, Status, UsageError, file_name, number_of, switch_of
+from ._files import write_whole
 from ._frames import Frames, selected
 from ._guesses import Guessed
 from ._parameters import TABLES, did_you_mean, take, with_parameters

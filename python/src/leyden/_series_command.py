@@ -8,12 +8,13 @@ from typing import Any, List
 
 import numpy as np
 
-from ._average import check_outputs
-from ._average_command import _cell, _numbers
 from ._cell import cell_of_box
+from ._command import add_frames, frames_in, parse_numbers
 from ._errors import InputError, PointsWarning, UsageError
+from ._files import check_outputs
 from ._frames import selected, universe_of
 from ._parameters import TABLES
+from ._picture import picture_name, save_picture
 from ._series import METHODS, Series, series
 
 
@@ -42,21 +43,15 @@ def add_to(commands: Any) -> None:
     direction.add_argument("--project", nargs=2, metavar=("FIRST", "SECOND"),
                            help="the field along the way from these atoms to those (of bonds: along them)")
     direction.add_argument("--direction", metavar="X,Y,Z", help="the field along this vector")
-    for name, text in ("start", "first frame, from 0"), ("stop", "the frame before which it ends"), ("step", "frames"):
-        what.add_argument(f"--{name}", type=int, metavar="N", help=text)
-    what.add_argument("--cell", metavar="NUMBERS", help="of all frames, in place of their own: a,b,c, with angles, or vectors")
     what.add_argument("--open", action="store_true", help="open space, without images")
-    what.add_argument("--skip-bad", action="store_true", help="frames that cannot be used are left out and counted")
     how = of.add_argument_group("how")
+    add_frames(what, how)
     how.add_argument("--tol", type=float, default=1e-5, metavar="TOL", help="relative RMS error (default: 1e-5)")
     how.add_argument("--method", choices=list(METHODS), default="auto", help="of the sum (default: the fastest)")
     how.add_argument("--units", choices=TABLES["ley_direct"]["units"].choices, help="of the potential (default: kT/e)")
     how.add_argument("--dielectric", type=float, metavar="E", help="relative permittivity (default: 1)")
     how.add_argument("--temperature", type=float, metavar="K", help="of kT/e (default: 298.15)")
     how.add_argument("--no-field", action="store_true", help="potentials only, and what is projected")
-    how.add_argument("--readers", type=int, metavar="N", help="processes, or threads, that read (default: as many as are worth while)")
-    how.add_argument("--device", metavar="D", help="of meshes, as of `leyden map`")
-    how.add_argument("-q", "--quiet", action="store_true", help="errors only")
     of.set_defaults(run=_run)
 
 
@@ -80,25 +75,11 @@ def _groups(universe: Any, words: List[str], option: str) -> Any:
     return first, second
 
 
-def _draw(made: Series, path: str) -> None:
-    from matplotlib.figure import Figure
-    figure = Figure(figsize=(7, 4), layout="constrained")
-    made.plot(figure.add_subplot())
-    try:
-        figure.savefig(path, dpi=150)
-    except ValueError as error:  # of an ending
-        raise UsageError(f"--picture: {error}") from None
-
-
 def _check_outputs(arguments: argparse.Namespace) -> None:
     if not arguments.output.endswith((".csv", ".npy", ".npz")):
         raise UsageError(f"'{arguments.output}': a name that ends in .csv, .npy or .npz is needed")
     if arguments.picture is not None:
-        try:
-            import matplotlib
-            matplotlib.use("Agg")
-        except ImportError:
-            raise ImportError("--picture: matplotlib is not installed: pip install matplotlib") from None
+        picture_name(arguments.picture)
     check_outputs((arguments.output, arguments.picture), (arguments.topology, *arguments.trajectories, arguments.points))
 
 
@@ -128,7 +109,7 @@ def _run(arguments: argparse.Namespace) -> int:
         first, second = _groups(universe, arguments.project, "--project")
         project = np.stack([first.indices, second.indices], axis=1)
     elif arguments.direction is not None:
-        project = _numbers(arguments.direction, "--direction", (3,))
+        project = parse_numbers(arguments.direction, "--direction", (3,))
     if arguments.points is not None:
         points: Any = _points_in(arguments.points)
     else:
@@ -139,13 +120,10 @@ def _run(arguments: argparse.Namespace) -> int:
         made = series(
             universe, points, source=arguments.source, exclude=None if arguments.exclude == "none" else arguments.exclude,
             field=not arguments.no_field, project=project, tol=arguments.tol, method=arguments.method,
-            periodic=False if arguments.open else None, cell=_cell(arguments.cell), start=arguments.start,
-            stop=arguments.stop, step=arguments.step, skip_bad=arguments.skip_bad, readers=arguments.readers,
-            engine=arguments.device, progress=sys.stderr.isatty() and not arguments.quiet, units=arguments.units,
-            dielectric=arguments.dielectric, temperature=arguments.temperature)
+            periodic=False if arguments.open else None, units=arguments.units, dielectric=arguments.dielectric, temperature=arguments.temperature, **frames_in(arguments))
     made.save(arguments.output)
     if arguments.picture is not None:
-        _draw(made, arguments.picture)
+        save_picture(arguments.picture, lambda figure: made.plot(figure.add_subplot()), (7, 4))
     for warning in said:
         print(f"leyden: {warning.message}", file=sys.stderr)
     if not arguments.quiet:

@@ -97,6 +97,15 @@ def call(work: Callable[[Token], Any], watch: Optional[Callable[[], None]] = Non
     return result
 
 
+def let_go(work: Callable[[], Any]) -> None:
+    """`work()` in a thread that nobody waits for long: it frees what an interrupted call is still at."""
+    thread = threading.Thread(target=work, name="leyden", daemon=True)
+    thread.start()
+    thread.join(PATIENCE_S / 6)
+    if thread.is_alive():
+        _left_behind.append(thread)
+
+
 def wait_for_workers(seconds: float = 30.0) -> None:
     """Waits for work that was left behind: drivers crash where a process ends under them."""
     end = time.monotonic() + seconds

@@ -434,6 +434,28 @@ def _contents_of(parmed: Any, path: str, structure: Any) -> List[str]:
     return found or list(structure.molecules)
 
 
+_OF_CHARMM = (".rtf", ".top", ".par", ".prm", ".str", ".inp")
+
+
+def _with_parameters(parmed: Any, path: str, more: Sequence[str]) -> Any:
+    """A PSF with the parameters of files."""
+    for one in more:
+        if not one.lower().endswith(_OF_CHARMM):
+            raise UsageError(f"{one}: parameters of a PSF are in files that end in {', '.join(_OF_CHARMM)}")
+    structure = parmed.charmm.CharmmPsfFile(path)
+    read_from = ", ".join(os.path.basename(one) for one in more)
+    try:
+        structure.load_parameters(parmed.charmm.CharmmParameterSet(*more))
+    except parmed.exceptions.ParameterError as error:
+        number = re.search(r"atom type for \d+$", str(error))
+        what = "the PSF has numbers for types, and the .rtf or .str that has these in its MASS lines is needed" if number else \
+            "the file that has them is needed, too"
+        raise InputError(f"{error}, and there is none in {read_from}: {what}") from None
+    except parmed.exceptions.ParsingError as error:
+        raise InputError(f"{read_from}: {error}") from None
+    return structure
+
+
 def is_topology(path: str) -> bool:
     """Whether a file is one that `read` takes, by its name."""
     return path.lower().endswith((".prmtop", ".parm7", ".top", ".psf", ".xml"))
@@ -447,8 +469,8 @@ def read(path: str, more: Sequence[str], wanted: Wanted) -> Arrays:
     parmed = needed("parmed", "parmed", "prmtop, top and PSF files")
     is_psf = path.lower().endswith(".psf")
     if is_psf and not more:
-        raise InputError("a PSF has no Lennard-Jones parameters: files of these are needed, too (.prm, .rtf, .str), which follow "
-                         "the PSF in Particles.load(), and --parameters in the command")
+        raise InputError("a PSF has no Lennard-Jones parameters: files of these are needed, too (.prm, .rtf, .str): parameters=[...], "
+                         "or behind the PSF in Particles.load(), and --parameters FILE ... in the command")
     if is_psf:
         with open(path, encoding="utf-8", errors="replace") as file:
             if any(re.match(r"\s*[1-9]\d*\s+!NNB\b", line) for line in file):
@@ -457,9 +479,7 @@ def read(path: str, more: Sequence[str], wanted: Wanted) -> Arrays:
         raise UsageError(f"{os.path.basename(more[0])}: only PSF files need files of parameters")
     with warnings.catch_warnings(record=True) as said:
         warnings.simplefilter("always")
-        structure = parmed.charmm.CharmmPsfFile(path) if is_psf else parmed.load_file(path)
-        if is_psf:
-            structure.load_parameters(parmed.charmm.CharmmParameterSet(*more))
+        structure = _with_parameters(parmed, path, more) if is_psf else parmed.load_file(path)
     if any("funct != 1" in str(warning.message) for warning in said):
         raise InputError("[ pairs ] of another function than 1, whose charges are not the atoms'")
     if not hasattr(structure, "bonds"):

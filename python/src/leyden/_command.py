@@ -1,0 +1,104 @@
+"""What the sub-commands of python -m leyden have in common: options of frames, signals, messages."""
+from __future__ import annotations
+
+import argparse
+import re
+import signal
+import sys
+from typing import Any, Dict, List, Optional, Tuple
+
+import numpy as np
+
+from ._errors import UsageError
+from ._parameters import TABLES
+from ._progress import FrameLine, FrameProgress
+
+
+def parse_numbers(text: Optional[str], name: str, counts: Tuple[int, ...]) -> Optional[List[float]]:
+    """Of NX,NY,NZ."""
+    if text is None:
+        return None
+    try:
+        found = [float(word) for word in text.split(",")]
+    except ValueError:
+        found = []
+    if len(found) not in counts:
+        raise UsageError(f"{name}: '{text}' is no list of {' or '.join(map(str, counts))} numbers, separated by commas")
+    return found
+
+
+def parse_cell(text: Optional[str]) -> Any:
+    """Lengths, lengths and angles, or vectors."""
+    found = parse_numbers(text, "--cell", (3, 6, 9))
+    return found if found is None or len(found) < 9 else np.reshape(found, (3, 3))
+
+
+def as_options(text: str) -> str:
+    """What a message says of Python's arguments, as one types it in a shell."""
+    text = text.replace("cell=(a, b, c)", "--cell a,b,c").replace("periodic=False", "--open")
+    for given, typed in (("strip=False", "--no-strip"), ("surface=None", "--surface none"), ('receptor="', '--mmgbsa "'),
+                         ('strip="', '--leave-out "')):
+        text = text.replace(given, typed)
+    text = re.sub(r"\b(skip_bad|exact_cells|strip|matrix)=True", lambda found: "--" + found[1].replace("_", "-"), text)
+    text = re.sub(r"\b(coulomb|by|surface)=('[\w-]+'|\"[^\"]*\")", lambda found: f"--{found[1]} {found[2].strip(chr(39))}", text)
+    names = "|".join({name for rows in TABLES.values() for name in rows} | {"groups", "start", "parameters"})
+    text = re.sub(rf"^({names})(?=:| is | and )", lambda found: "--" + found[1].replace("_", "-"), text)
+    return re.sub(r"\b(stop|readers|smooth)=(\d+)", r"--\1 \2", text)
+
+
+def add_frames(what: Any, how: Any) -> None:
+    """Options of which frames, and of who reads and computes."""
+    for name, text in ("start", "first frame, from 0"), ("stop", "the frame before which it ends"), ("step", "frames"):
+        what.add_argument(f"--{name}", type=int, metavar="N", help=text)
+    what.add_argument("--cell", metavar="NUMBERS", help="of all frames, in place of their own: a,b,c, with angles, or vectors")
+    what.add_argument("--skip-bad", action="store_true", help="frames that cannot be used are left out and counted")
+    how.add_argument("--readers", type=int, metavar="N", help="processes, or threads, that read (default: as many as are worth while)")
+    how.add_argument("--device", metavar="D", help="as of `leyden map` (default: the fastest)")
+    how.add_argument("-q", "--quiet", action="store_true", help="errors only")
+
+
+def frames_in(arguments: argparse.Namespace) -> Dict[str, Any]:
+    """The keyword arguments that these are."""
+    return {"cell": parse_cell(arguments.cell), "engine": arguments.device, "progress": Progress(arguments),
+            **{name: getattr(arguments, name) for name in ("start", "stop", "step", "skip_bad", "readers")}}
+
+
+_ended_by: List[int] = []
+
+
+def take_signals() -> None:
+    """Ctrl-C, and SIGTERM, which batch systems send when time is over, raise KeyboardInterrupt."""
+    def ended(number: int, _: Any) -> None:
+        _ended_by.append(number)
+        raise KeyboardInterrupt
+
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, ended)
+
+
+def is_ended() -> bool:
+    """Whether such a signal has come."""
+    return bool(_ended_by)
+
+
+def interrupt_code() -> int:
+    """The exit code of a run that a signal has ended."""
+    return 128 + (_ended_by or [signal.SIGINT])[0]
+
+
+class Progress(FrameLine):
+    """`progress=` of a command: a line for a terminal. It also hears of signals whose exception was lost, as Python loses
+    those that are raised while it imports or frees something."""
+
+    def __init__(self, arguments: argparse.Namespace) -> None:
+        self._is_shown = sys.stderr.isatty() and not arguments.quiet
+
+    def __call__(self, progress: FrameProgress) -> None:
+        if is_ended():
+            raise KeyboardInterrupt
+        if self._is_shown:
+            super().__call__(progress)
+
+    def close(self) -> None:
+        if self._is_shown:
+            super().close()
