@@ -37,7 +37,7 @@
 #define LEY_SUB_GROUPS_NONE 0  /* not at all */
 #define LEY_SUB_GROUPS_PTX 1   /* instructions of a warp, as inline PTX */
 #define LEY_SUB_GROUPS_KHR 2   /* cl_khr_subgroup_shuffle, with a required size of 32 */
-#define LEY_SUB_GROUPS_INTEL 3 /* cl_intel_subgroups, with the same */
+#define LEY_SUB_GROUPS_CL12 3  /* the same of an extension to OpenCL C 1.2, cl_intel_subgroups */
 
 /* LEY_ATOMS: where a kernel reads its atoms. */
 #define LEY_ATOMS_CONSTANT 0 /* streamed from constant memory, one batch per launch */

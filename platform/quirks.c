@@ -2,6 +2,8 @@
  * anywhere else. */
 #include "quirks.h"
 
+#include "spec.h"
+
 #include <stdio.h>
 #include <string.h>
 #include <sys/utsname.h>
@@ -119,6 +121,28 @@ const char *const quirks_driver_variables[] = {
  * more in general when it is asked for the program's binary: as long again, for code that is no
  * faster (https://github.com/pocl/pocl/blob/release_3_1/lib/CL/pocl_binary.c). */
 const quirk_variable quirks_driver_settings[] = {{"POCL_WORK_GROUP_SPECIALIZATION", "0"}, {NULL, NULL}};
+
+static bool has_word(const char *words, const char *word)
+{
+    const size_t length = strlen(word);
+    for (const char *at = words; (at = strstr(at, word)) != NULL; at += length)
+        if ((at == words || at[-1] == ' ') && (at[length] == ' ' || at[length] == '\0'))
+            return true;
+    return false;
+}
+
+/* By the extension of OpenCL C 1.2 where there is that one: the standard's is of OpenCL C 3.0, for
+ * which kernels would be compiled. */
+int quirks_sub_groups(const char *extensions, const char *version)
+{
+    if (!has_word(extensions, "cl_intel_required_subgroup_size"))
+        return LEY_SUB_GROUPS_NONE;
+    if (has_word(extensions, "cl_intel_subgroups"))
+        return LEY_SUB_GROUPS_CL12;
+    return has_word(extensions, "cl_khr_subgroup_shuffle") && strncmp(version, "OpenCL 3", 8) == 0
+               ? LEY_SUB_GROUPS_KHR
+               : LEY_SUB_GROUPS_NONE;
+}
 
 /* Both paths to these cards. */
 const char *quirks_energy_library(const dev_info *info)

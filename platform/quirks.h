@@ -10,6 +10,10 @@ void quirks_apply(dev_info *info);
 /* The same on a host whose vectors have so many floats; 1: nothing is known of them. */
 void quirks_apply_on_host(dev_info *info, int host_width);
 
+/* How OpenCL C passes numbers on in sub-groups whose size a kernel requires, LEY_SUB_GROUPS_..., by
+ * a device's extensions and its version of OpenCL. */
+int quirks_sub_groups(const char *extensions, const char *version);
+
 /* The library that counts the energy of such cards; NULL: there is none. */
 const char *quirks_energy_library(const dev_info *info);
 

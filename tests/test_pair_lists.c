@@ -185,7 +185,7 @@ static void all_forms_are_right(void **state)
         int sub_groups;
     } forms[] = {{"work-groups, all pairs", true, true, LEY_SUB_GROUPS_NONE},
                  {"work-groups, each pair in one row", false, true, LEY_SUB_GROUPS_NONE},
-                 {"sub-groups", false, has, has ? info->sub_groups : LEY_SUB_GROUPS_INTEL},
+                 {"sub-groups", false, has, has ? info->sub_groups : LEY_SUB_GROUPS_CL12},
                  {"the standard's sub-groups", false, has_standard, LEY_SUB_GROUPS_KHR}};
     float *position_A = some_positions(COUNT, FRAMES, 1.5, 5);
     const double w = some_width_A(COUNT, 1.5) + 0.5,

@@ -634,6 +634,22 @@ static void test_quirks(void **state)
     assert_int_equal(narrow.quirks, DEV_QUIRK_ONE_COMPILER);
 }
 
+static void test_sub_groups(void **state)
+{
+    (void)state;
+    static const char size[] = "cl_khr_icd cl_intel_required_subgroup_size", both[] = "cl_intel_required_subgroup_size "
+                                                                                      "cl_khr_subgroup_shuffle";
+    assert_int_equal(quirks_sub_groups("cl_khr_subgroup_shuffle cl_intel_subgroups", "OpenCL 3.0"),
+                     LEY_SUB_GROUPS_NONE);
+    assert_int_equal(quirks_sub_groups(size, "OpenCL 3.0"), LEY_SUB_GROUPS_NONE);
+    assert_int_equal(quirks_sub_groups(both, "OpenCL 3.0"), LEY_SUB_GROUPS_KHR);
+    assert_int_equal(quirks_sub_groups(both, "OpenCL 2.1"), LEY_SUB_GROUPS_NONE);
+    assert_int_equal(quirks_sub_groups("cl_intel_subgroups_short cl_intel_required_subgroup_size", "OpenCL 3.0"),
+                     LEY_SUB_GROUPS_NONE);
+    assert_int_equal(quirks_sub_groups("cl_intel_required_subgroup_size cl_intel_subgroups", "OpenCL 1.2"),
+                     LEY_SUB_GROUPS_CL12);
+}
+
 static dev_info gpu_info(void)
 {
     dev_info info = {.device_class = DEV_GPU,
@@ -906,6 +922,7 @@ int main(void)
                      test_another_entry_is_a_miss, test_a_cache_that_cannot_be_is_no_error, test_the_cache_has_a_limit,
                      test_the_cache_leaves_others_alone, test_a_strange_entry_is_a_miss,
                      test_processes_share_a_small_cache, test_flattening, test_includes_that_loop, test_quirks,
-                     test_tuning_by_measurement, test_tuning_respects_the_device, test_tuning_respects_the_cutoff,
-                     test_hits_are_what_can_be_counted, test_parallel_ranges, test_staging_pool, test_buffer_pool);
+                     test_sub_groups, test_tuning_by_measurement, test_tuning_respects_the_device,
+                     test_tuning_respects_the_cutoff, test_hits_are_what_can_be_counted, test_parallel_ranges,
+                     test_staging_pool, test_buffer_pool);
 }

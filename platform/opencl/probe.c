@@ -51,22 +51,12 @@ static void find_card(cl_device_id id, char card[DEV_TEXT])
                  bus, slot >> 3); /* device and function in one byte */
 }
 
-static bool has_word(const char *words, const char *word)
-{
-    const size_t length = strlen(word);
-    for (const char *at = words; (at = strstr(at, word)) != NULL; at += length)
-        if ((at == words || at[-1] == ' ') && (at[length] == ' ' || at[length] == '\0'))
-            return true;
-    return false;
-}
-
 /* Whether a kernel can require a sub-group of 32 work-items. */
-static bool can_require_32(cl_device_id id, const char *extensions)
+static bool can_require_32(cl_device_id id)
 {
-    enum { SUB_GROUP_SIZES_INTEL = 0x4108, MOST = 32 };
+    enum { SUB_GROUP_SIZES = 0x4108, MOST = 32 };
     size_t sizes[MOST], bytes = 0;
-    if (!has_word(extensions, "cl_intel_required_subgroup_size") ||
-        clGetDeviceInfo(id, SUB_GROUP_SIZES_INTEL, sizeof sizes, sizes, &bytes) != CL_SUCCESS)
+    if (clGetDeviceInfo(id, SUB_GROUP_SIZES, sizeof sizes, sizes, &bytes) != CL_SUCCESS)
         return false;
     for (size_t i = 0; i < bytes / sizeof *sizes && i < MOST; i++)
         if (sizes[i] == 32)
@@ -74,8 +64,6 @@ static bool can_require_32(cl_device_id id, const char *extensions)
     return false;
 }
 
-/* Numbers are passed on by the extension of OpenCL C 1.2 where there is that one: the standard's is
- * of OpenCL C 3.0, for which kernels would be compiled. */
 static int sub_groups_of(cl_device_id id, const char *version)
 {
     size_t size = 0;
@@ -83,12 +71,8 @@ static int sub_groups_of(cl_device_id id, const char *version)
     char *extensions =
         clGetDeviceInfo(id, CL_DEVICE_EXTENSIONS, 0, NULL, &size) == CL_SUCCESS ? calloc(size + 1, 1) : NULL;
     if (extensions != NULL && clGetDeviceInfo(id, CL_DEVICE_EXTENSIONS, size, extensions, NULL) == CL_SUCCESS &&
-        can_require_32(id, extensions)) {
-        if (has_word(extensions, "cl_intel_subgroups"))
-            found = LEY_SUB_GROUPS_INTEL;
-        else if (has_word(extensions, "cl_khr_subgroup_shuffle") && strncmp(version, "OpenCL 3", 8) == 0)
-            found = LEY_SUB_GROUPS_KHR;
-    }
+        can_require_32(id))
+        found = quirks_sub_groups(extensions, version);
     free(extensions);
     return found;
 }
