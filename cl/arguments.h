@@ -463,7 +463,11 @@
 
 #define LEY_LIST_FIRST_ARGUMENTS(FIRST, NEXT) \
     FIRST(INT, int, bins) \
+    NEXT(INT, int, each) \
+    NEXT(INT, int, parts) \
+    NEXT(INT, int, is_second) \
     NEXT(READ, int, gm_count) \
+    NEXT(WRITE, int, gm_part) \
     NEXT(WRITE, int, gm_first)
 
 #define LEY_LIST_PLACE_ARGUMENTS(FIRST, NEXT) \
@@ -487,6 +491,19 @@
     NEXT(INT, int, clusters) \
     NEXT(INT, int, pitch) \
     NEXT(WRITE, float, gm_box)
+
+#define LEY_LIST_BLOCKS_ARGUMENTS(FIRST, NEXT) \
+    FIRST(INT, int, blocks) \
+    NEXT(INT, int, pitch) \
+    NEXT(WRITE, float, gm_box)
+
+#define LEY_LIST_MOVE_ARGUMENTS(FIRST, NEXT) \
+    FIRST(READ, float4, gm_position) \
+    NEXT(INT, int, padded) \
+    NEXT(READ, float4, gm_frames) \
+    NEXT(READ, int, gm_own) \
+    NEXT(INT, int, slots) \
+    NEXT(WRITE, float4, gm_sorted)
 
 #define LEY_LIST_TILES_ARGUMENTS(FIRST, NEXT) \
     FIRST(READ, float4, gm_sorted) \

@@ -17,19 +17,7 @@
 #endif
 #include "dialect.h"
 
-LEY_FN void store(LEY_GLOBAL float4 *gm_sorted, int slot, float4 p)
-{
-#if LEY_PLANAR
-    LEY_GLOBAL float *gm_to =
-        (LEY_GLOBAL float *)(gm_sorted + slot / LEY_CLUSTER * LEY_CLUSTER) + slot % LEY_CLUSTER;
-    gm_to[0] = p.x;
-    gm_to[LEY_CLUSTER] = p.y;
-    gm_to[2 * LEY_CLUSTER] = p.z;
-    gm_to[3 * LEY_CLUSTER] = p.w;
-#else
-    gm_sorted[slot] = p;
-#endif
-}
+#include "list_sorted.h"
 
 LEY_KERNEL list_place(LEY_PARAMETERS(LEY_LIST_PLACE_ARGUMENTS))
 {
@@ -40,7 +28,7 @@ LEY_KERNEL list_place(LEY_PARAMETERS(LEY_LIST_PLACE_ARGUMENTS))
     if (i >= particles) {
         const float none = LEY_AS_FLOAT(0x7fc00000);
         gm_own[frame * slots + i] = -1;
-        store(gm_sorted + frame * slots, i, LEY_FLOAT4(none, none, none, 0));
+        ley_sorted_store(gm_sorted + frame * slots, i, LEY_FLOAT4(none, none, none, 0));
         gm_sorted_type[frame * slots + i] = 0;
         return;
     }
@@ -50,6 +38,6 @@ LEY_KERNEL list_place(LEY_PARAMETERS(LEY_LIST_PLACE_ARGUMENTS))
         slot += other - 1 < i ? 1 : 0;
     gm_slot[frame * padded + i] = slot;
     gm_own[frame * slots + slot] = i;
-    store(gm_sorted + frame * slots, slot, gm_position[frame * padded + i]);
+    ley_sorted_store(gm_sorted + frame * slots, slot, gm_position[frame * padded + i]);
     gm_sorted_type[frame * slots + slot] = gm_type[i];
 }

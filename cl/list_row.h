@@ -7,13 +7,15 @@ typedef struct {
     LEY_GLOBAL const int *gm_own, *gm_slot, *gm_first, *gm_excluded;
     LEY_GLOBAL const float *gm_box;
     LEY_GLOBAL int *gm_tiles, *gm_masks, *gm_near;
-    int row, clusters, pitch, room_tiles, room_near;
+    float4 middle, size; /* of its own box */
+    int row, clusters, blocks, pitch, room_tiles, room_near;
     int tiles, near;
 } tiles_row;
 
-LEY_FN float4 box_part(const tiles_row *r, int part, int cluster)
+/* Three numbers, from number `part` on, of a box: of a cluster's, or behind them of a block's. */
+LEY_FN float4 box_part(const tiles_row *r, int part, int box)
 {
-    LEY_GLOBAL const float *gm_at = r->gm_box + (size_t)part * r->pitch + cluster;
+    LEY_GLOBAL const float *gm_at = r->gm_box + (size_t)part * r->pitch + box;
     return LEY_FLOAT4(gm_at[0], gm_at[r->pitch], gm_at[2 * (size_t)r->pitch], 0);
 }
 

@@ -1,4 +1,5 @@
-/* What is near each cluster of frames: a row of the list.
+/* What is near each cluster of frames: a row of the list. Boxes of blocks are looked at first, then
+ * those of the clusters of blocks that may be in reach.
  *
  * Clusters with excluded pairs, and the cluster itself, are tiles, with a mask of the pairs that
  * count. Of other clusters those particles are in the row that are within reach of one of its own.
@@ -31,7 +32,9 @@
 
 /* The shift of other clusters' names, whose boxes these are; -1: they are out of reach. Along each
  * vector all images are too far, or else the nearest ones of the middles are, and no pair has
- * another image that is near. */
+ * another image that is near. Boxes may have any size: where they are so wide that their nearest
+ * image is not the same for all pairs, they are in reach, with LEY_LIST_EACH, unless all images are
+ * too far. */
 LEY_FN real near_shift(LEY_GLOBAL const float4 *gm_frame, float4 middle, float4 size, real x, real y, real z, real hx,
                        real hy, real hz, float reach)
 {
@@ -81,6 +84,7 @@ LEY_KERNEL_OF(LEY_WIDTH == 1 ? LEY_CLUSTER : 1, 1, 1) list_tiles(LEY_PARAMETERS(
     r.gm_frame = gm_frames + frame * LEY_LIST_ROWS;
     r.row = row;
     r.clusters = clusters;
+    r.blocks = (clusters + LEY_LIST_BLOCK - 1) / LEY_LIST_BLOCK;
     r.pitch = pitch;
     r.room_tiles = room.x;
     r.room_near = room.y;
@@ -88,6 +92,8 @@ LEY_KERNEL_OF(LEY_WIDTH == 1 ? LEY_CLUSTER : 1, 1, 1) list_tiles(LEY_PARAMETERS(
     r.gm_masks = gm_masks + own * room.x * LEY_CLUSTER;
     r.gm_near = gm_near + own * room.y;
     r.tiles = r.near = 0;
+    r.middle = box_part(&r, 0, row);
+    r.size = box_part(&r, 3, row);
 #if LEY_WIDTH == 1
     LEY_LOCAL_VARIABLE float4 sm_own[LEY_CLUSTER];
     LEY_LOCAL_VARIABLE int sm_name[LEY_CLUSTER + 1];

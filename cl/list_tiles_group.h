@@ -84,29 +84,49 @@ LEY_FN void add_cluster(tiles_row *r, int name, unsigned excluded, int particle,
     r->near += LEY_COUNT_BITS(votes);
 }
 
+/* What a box, if there is one, has as near_shift() does. */
+LEY_FN int shift_of(const tiles_row *r, bool is_box, int box, float reach)
+{
+    if (!is_box)
+        return -1;
+    const float4 at = box_part(r, 0, box), across = box_part(r, 3, box);
+    return (int)near_shift(r->gm_frame, r->middle, r->size, at.x, at.y, at.z, across.x, across.y, across.z, reach);
+}
+
+/* Adds what a block has among the `candidates` clusters from the row on. */
+LEY_FN void add_block(tiles_row *r, int block, int candidates, unsigned excluded, int particle, float reach,
+                      LEY_LOCAL const float4 *sm_own, LEY_LOCAL int *sm_name)
+{
+    const int lane = LEY_LOCAL_ID(0), cluster = block * LEY_LIST_BLOCK + lane,
+              further = cluster - r->row + (cluster < r->row ? r->clusters : 0);
+    const int shift = shift_of(r, cluster < r->clusters && further < candidates, cluster, reach);
+    LEY_BARRIER_OF(LEY_CLUSTER);
+    sm_name[lane] = cluster + (shift << LEY_LIST_SHIFT);
+    LEY_BARRIER_OF(LEY_CLUSTER);
+    for (unsigned votes = all_votes(shift >= 0, sm_name + LEY_CLUSTER); votes != 0; votes &= votes - 1)
+        add_cluster(r, sm_name[LEY_LOWEST_BIT(votes)], excluded, particle, reach * reach, sm_own,
+                    sm_name + LEY_CLUSTER);
+}
+
+/* Blocks from the row's on: all of them, or those that half of all clusters may be in. */
 LEY_FN void collect_row(tiles_row *r, float reach, LEY_LOCAL float4 *sm_own, LEY_LOCAL int *sm_name)
 {
     const int lane = LEY_LOCAL_ID(0), particle = r->gm_own[lane], middle_row = r->clusters / 2;
-    const float4 middle = box_part(r, 0, r->row), size = box_part(r, 3, r->row);
     const int candidates = LEY_FULL                                             ? r->clusters
                            : r->clusters % 2 != 0 || r->row < middle_row ? middle_row + 1
                                                                          : middle_row;
+    const int blocks = LEY_FULL ? r->blocks : min(r->blocks, candidates / LEY_LIST_BLOCK + 3);
     const unsigned excluded = excluded_clusters(r, particle);
     sm_own[lane] = r->gm_sorted[(size_t)r->row * LEY_CLUSTER + lane];
-    for (int begin = 0; begin < candidates; begin += LEY_CLUSTER) {
-        int shift = -1, other = r->row + begin + lane;
-        other -= other >= r->clusters ? r->clusters : 0;
-        if (begin + lane < candidates) {
-            const float4 at = box_part(r, 0, other), across = box_part(r, 3, other);
-            shift =
-                (int)near_shift(r->gm_frame, middle, size, at.x, at.y, at.z, across.x, across.y, across.z, reach);
+    for (int begin = 0; begin < blocks; begin += LEY_CLUSTER) {
+        int first = r->row / LEY_LIST_BLOCK + begin, block = first + lane;
+        block -= block >= r->blocks ? r->blocks : 0;
+        const int shift = shift_of(r, begin + lane < blocks, r->blocks * LEY_LIST_BLOCK + block, reach);
+        for (unsigned votes = all_votes(shift >= 0, sm_name + LEY_CLUSTER); votes != 0; votes &= votes - 1) {
+            int near = first + LEY_LOWEST_BIT(votes);
+            near -= near >= r->blocks ? r->blocks : 0;
+            add_block(r, near, candidates, excluded, particle, reach, sm_own, sm_name);
         }
-        LEY_BARRIER_OF(LEY_CLUSTER);
-        sm_name[lane] = other + (shift << LEY_LIST_SHIFT);
-        LEY_BARRIER_OF(LEY_CLUSTER);
-        for (unsigned votes = all_votes(shift >= 0, sm_name + LEY_CLUSTER); votes != 0; votes &= votes - 1)
-            add_cluster(r, sm_name[LEY_LOWEST_BIT(votes)], excluded, particle, reach * reach, sm_own,
-                        sm_name + LEY_CLUSTER);
     }
 }
 

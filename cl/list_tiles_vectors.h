@@ -78,9 +78,34 @@ LEY_FN void add_cluster(tiles_row *r, int cluster, int shift, unsigned excluded,
     }
 }
 
+/* What each of LEY_WIDTH boxes, from number `first` on, has as near_shift() does, to shift[];
+ * whether one is in reach. */
+LEY_FN bool shifts_of(const tiles_row *r, int first, float reach, float *shift)
+{
+    __global const float *gm_at = r->gm_box + first;
+    const size_t pitch = r->pitch;
+    const real found = near_shift(r->gm_frame, r->middle, r->size, LEY_LOAD(gm_at), LEY_LOAD(gm_at + pitch),
+                                  LEY_LOAD(gm_at + 2 * pitch), LEY_LOAD(gm_at + 3 * pitch),
+                                  LEY_LOAD(gm_at + 4 * pitch), LEY_LOAD(gm_at + 5 * pitch), reach);
+    if (!any(found >= (real)0))
+        return false;
+    LEY_PASTE(vstore, LEY_WIDTH)(found, 0, shift);
+    return true;
+}
+
+LEY_FN void add_block(tiles_row *r, int block, float reach, unsigned excluded, __local const float *sm_own)
+{
+    float shift[LEY_WIDTH];
+    const int end = min((block + 1) * LEY_LIST_BLOCK, r->clusters);
+    for (int begin = block * LEY_LIST_BLOCK; begin < end; begin += LEY_WIDTH)
+        if (shifts_of(r, begin, reach, shift))
+            for (int k = 0; k < LEY_WIDTH; k++)
+                if (shift[k] >= 0)
+                    add_cluster(r, begin + k, (int)shift[k], excluded, sm_own, reach * reach);
+}
+
 LEY_FN void collect_row(tiles_row *r, float reach, __local float *sm_own)
 {
-    const float4 middle = box_part(r, 0, r->row), size = box_part(r, 3, r->row);
     __global const float *gm_row = (__global const float *)(r->gm_sorted + r->row * LEY_CLUSTER);
     float shift[LEY_WIDTH];
     unsigned excluded = 0;
@@ -91,19 +116,11 @@ LEY_FN void collect_row(tiles_row *r, float reach, __local float *sm_own)
         sm_own[2 * LEY_CLUSTER + i] = gm_row[2 * LEY_CLUSTER + i];
         excluded |= excluded_clusters(r, r->gm_own[i]);
     }
-    for (int begin = 0; begin < r->clusters; begin += LEY_WIDTH) {
-        __global const float *gm_at = r->gm_box + begin;
-        const size_t pitch = r->pitch;
-        const real found = near_shift(r->gm_frame, middle, size, LEY_LOAD(gm_at), LEY_LOAD(gm_at + pitch),
-                                      LEY_LOAD(gm_at + 2 * pitch), LEY_LOAD(gm_at + 3 * pitch),
-                                      LEY_LOAD(gm_at + 4 * pitch), LEY_LOAD(gm_at + 5 * pitch), reach);
-        if (!any(found >= (real)0))
-            continue;
-        LEY_PASTE(vstore, LEY_WIDTH)(found, 0, shift);
-        for (int k = 0; k < LEY_WIDTH; k++)
-            if (shift[k] >= 0)
-                add_cluster(r, begin + k, (int)shift[k], excluded, sm_own, reach * reach);
-    }
+    for (int begin = 0; begin < r->blocks; begin += LEY_WIDTH)
+        if (shifts_of(r, r->blocks * LEY_LIST_BLOCK + begin, reach, shift))
+            for (int k = 0; k < LEY_WIDTH; k++)
+                if (shift[k] >= 0)
+                    add_block(r, begin + k, reach, excluded, sm_own);
 }
 
 #endif

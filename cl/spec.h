@@ -438,8 +438,9 @@
 #define LEY_COULOMB_IS_EWALD 5
 
 /* Kernels of lists of pairs, list.h: rows of numbers of a frame; bits of a number in a name; what a
- * slot has sums of: two energies and a force. */
+ * slot has sums of: two energies and a force; clusters of a block. */
 #define LEY_LIST_ROWS 9
+#define LEY_LIST_BLOCK 32
 #define LEY_LIST_SHIFT 26
 #define LEY_LIST_SUMS 5
 #define LEY_LIST_EACH 31
@@ -449,16 +450,20 @@
     LEY_DIALECT_KEYS(KEY) \
     KEY(LEY_WG, wg)
 
-/* list_place.cl, list_boxes.cl, list_tiles.cl, listed_pairs.cl: clusters have LEY_CLUSTER
- * particles, LEY_WIDTH of vectors, 32 of groups. LEY_PLANAR 1, of vectors: a cluster's numbers are
- * {all x, all y, all z, all charges}; 0: {x, y, z, charge} of each particle. LEY_FULL 1: rows have
- * all pairs of their particles, 0: each pair is in one row; LEY_PTX: whether an OpenCL device takes
- * inline PTX. */
+/* list_place.cl, list_boxes.cl, list_move.cl, list_tiles.cl, listed_pairs.cl: clusters have
+ * LEY_CLUSTER particles, LEY_WIDTH of vectors, 32 of groups. LEY_PLANAR 1, of vectors: a cluster's
+ * numbers are {all x, all y, all z, all charges}; 0: {x, y, z, charge} of each particle. LEY_FULL
+ * 1: rows have all pairs of their particles, 0: each pair is in one row; LEY_PTX: whether an OpenCL
+ * device takes inline PTX. */
 #define LEY_LIST_BOXES_KEYS(KEY) \
     LEY_DIALECT_KEYS(KEY) \
     KEY(LEY_CLUSTER, cluster) \
     KEY(LEY_PLANAR, planar)
 #define LEY_LIST_PLACE_KEYS(KEY) \
+    LEY_DIALECT_KEYS(KEY) \
+    KEY(LEY_CLUSTER, cluster) \
+    KEY(LEY_PLANAR, planar)
+#define LEY_LIST_MOVE_KEYS(KEY) \
     LEY_DIALECT_KEYS(KEY) \
     KEY(LEY_CLUSTER, cluster) \
     KEY(LEY_PLANAR, planar)

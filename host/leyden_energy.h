@@ -156,7 +156,8 @@ typedef struct ley_energy_totals {
     double energy_error, force_error; /* largest deviation of what was checked from the double-precision reference: of
                                          a particle's energy as a share of the sum of its absolute terms, and of a
                                          force as a share of the root mean square force */
-    int64_t lists;                    /* of pairs that were made; 0: none is needed */
+    int64_t lists;                    /* of pairs that were made, fewer than frames where these share them; 0: none is
+                                         needed */
     double splitting_per_A;           /* of Ewald's sum, */
     int64_t mesh[3];                  /* and its mesh */
     double seconds, device_seconds;   /* of all runs */

@@ -1,9 +1,10 @@
 /* Lists of pairs within the cutoff, beside the law: cells of all shapes, edges, crowds, the same
- * bytes, and faults that are planted in their kernels. */
+ * bytes, and faults that are planted in their kernels, in all forms of these. */
 #include "some_energies.h"
 #include "support.h"
 
 #include "energy/listed.h"
+#include "engine/engine.h"
 #include "law/energy.h"
 
 static ley_engine *engine;
@@ -211,32 +212,17 @@ typedef struct fault {
     const char *kernel, *from, *to;
 } fault;
 
+/* Whichever form lists have. */
 static const fault faults[] = {
     {"list_bins", "y ^= x;", "y ^= z;"},                                         /* another curve */
     {"list_bins", "LEY_ATOMIC_EXCHANGE(&gm_head[first_bin + bin], i + 1)", "0"}, /* lists of one */
     {"list_first", "before += gm_count[frame + i];", "before += gm_count[i];"},
     {"list_place", "other - 1 < i ? 1 : 0", "other - 1 <= i ? 1 : 0"},
-    {"list_boxes", "high.x - low.x", "high.y - low.y"},
-    {"list_tiles", "widest < (real)0.49999f ? n_u", "widest < (real)2.0f ? n_u"},
+    {"list_box", "ley_box_half(low.x, high.x)", "ley_box_half(low.y, high.y)"},
+    {"list_blocks", "i < LEY_LIST_BLOCK; i++", "i < LEY_LIST_BLOCK - 1; i++"},
     {"list_tiles", "3 * n_v + 9 * n_w", "3 * n_w + 9 * n_v"},
-    {"list_tiles", "return x == x && farthest", "return x != middle.x && farthest"}, /* a dropped diagonal */
     {"list_tiles", "slot / LEY_CLUSTER == cluster", "slot / LEY_CLUSTER == cluster && slot % LEY_CLUSTER != 3"},
     {"listed_gather", "sum[0] = sum[1] = ", "sum[0] = "},
-};
-
-static const fault of_vectors[] = {
-    {"list_tiles", "1 << LEY_CLUSTER) - 1 - (found ? 1 << k : 0)", "1 << LEY_CLUSTER) - 1"}, /* with itself */
-    {"list_tiles", "sm_own, reach * reach)", "sm_own, 0.8f * reach * reach)"},
-    {"listed_pairs", "(float)(bits >> i & 1)", "1.0f"}, /* masks that are not heeded */
-    {"listed_pairs", "k < begin + STRETCH && k", "k < begin + STRETCH - 1 && k"},
-    {"listed_pairs", "s->x += slope * dx", "s->x += slope * dy"},
-};
-
-static const fault of_groups[] = {
-    {"list_tiles", "? ~(1u << lane)", "? ~(2u << lane)"},
-    {"list_tiles", "r->near += LEY_COUNT_BITS(votes)", "r->near += LEY_COUNT_BITS(votes & 0x7fffffff)"},
-    {"listed_pairs", "(mask >> k & 1) != 0", "true"},
-    {"listed_pairs", "gm_own[2 * slots] = s->x", "gm_own[2 * slots] = s->y"},
 };
 
 /* No device has such a kernel: the host computes the frames. */
@@ -270,24 +256,93 @@ static void faults_are_found(void **state)
     ley_particles *particles = some_particles(COUNT, TYPES, 3);
     case_results *right = calloc(1, sizeof *right);
     const ley_energy_options o = options_of(LEY_LENNARD_JONES_PLAIN, LEY_COULOMB_SHIFTED, 9);
-    const bool has_vectors = support_has_vectors(engine);
-    const int step = support_is_quick() ? 3 : 1;
     ley_energy_totals totals;
     run(engine, particles, &o, 1, position_A, box, right, &totals);
     assert_int_equal(totals.failed, 0);
-    for (size_t i = 0; i < sizeof faults / sizeof *faults; i += (size_t)step)
+    for (size_t i = 0; i < sizeof faults / sizeof *faults; i += support_is_quick() ? 3 : 1)
         try_fault(&faults[i], position_A, box, right);
-    for (size_t i = 0; has_vectors && i < sizeof of_vectors / sizeof *of_vectors; i += (size_t)step)
-        try_fault(&of_vectors[i], position_A, box, right);
-    for (size_t i = 0; !has_vectors && i < sizeof of_groups / sizeof *of_groups; i += (size_t)step)
-        try_fault(&of_groups[i], position_A, box, right);
     ley_particles_destroy(particles);
     free(position_A);
     free(right);
 }
 
+/* ---- Faults of each form --------------------------------------------------------------------- */
+
+typedef struct look {
+    const kernel_kind *kind;
+    const char *name; /* of the specification */
+    int right, seen;
+} look;
+
+static void build(void *context, const char *name, const void *spec)
+{
+    look *k = context;
+    ley_error error = {0};
+    dev_kernel kernel;
+    if (strcmp(name, k->name) != 0)
+        return;
+    const ley_status status = kernel_create_anew(engine->workers[0].device, k->kind, spec, true, NULL, &kernel, &error);
+    if (status == LEY_OK)
+        kernel_destroy(&kernel);
+    else if (status != LEY_ERROR_WRONG_RESULT)
+        fail_msg("%s: %s", name, error.message);
+    k->right += status == LEY_OK;
+    k->seen += status == LEY_ERROR_WRONG_RESULT;
+    ley_error_clear(&error);
+}
+
+/* Self-tests find what is planted: of vectors on processors, of groups with rows of both kinds,
+ * listed_pairs-1 and -2, on any device. */
+static void self_tests_find_faults(void **state)
+{
+    (void)state;
+    static const struct {
+        const kernel_kind *kind;
+        const char *name, *from, *to;
+        bool of_vectors;
+    } planted[] = {
+        {&list_tiles_kind, "list_tiles-group", "~((2u << lane) - 1)", "~((1u << lane) - 1)"}, /* with itself */
+        {&list_tiles_kind, "list_tiles-group-full", "~(1u << lane)", "~(2u << lane)"},
+        {&list_tiles_kind, "list_tiles", "1 << LEY_CLUSTER) - 1 - (found ? 1 << k : 0)", "1 << LEY_CLUSTER) - 1", true},
+        {&list_tiles_kind, "list_tiles-group", "~((2u << lane) - 1)", "~((4u << lane) - 1)"}, /* without the next one */
+        {&list_tiles_kind, "list_tiles-group", "further < candidates", "further < candidates - 1"},
+        {&list_tiles_kind, "list_tiles-group", "candidates / LEY_LIST_BLOCK + 3", "candidates / LEY_LIST_BLOCK"},
+        {&list_tiles_kind, "list_tiles-group-full", "votes & ((1u << lane) - 1)", "votes & ((2u << lane) - 1)"},
+        {&list_tiles_kind, "list_tiles-group-full", "widest < (real)0.49999f ? n_u", "widest < (real)2.0f ? n_u"},
+        {&list_tiles_kind, "list_tiles-group", "return x == x && farthest", "return x != middle.x && farthest"},
+        {&list_tiles_kind, "list_tiles", "sm_own, reach * reach)", "sm_own, 0.8f * reach * reach)", true},
+        {&list_tiles_kind, "list_tiles", "begin < r->blocks; begin", "begin + LEY_WIDTH < r->blocks; begin", true},
+        {&list_tiles_kind, "list_tiles", "(block + 1) * LEY_LIST_BLOCK, r", "block * LEY_LIST_BLOCK + 8, r", true},
+        {&list_tiles_kind, "list_tiles", "? dx * dx + dy * dy + dz * dz : (real)0", "? dx * dx : (real)9e9f", true},
+        {&list_first_kind, "list_first-group", "i < part && is_second", "i < part - 1 && is_second"},
+        {&list_first_kind, "list_first-group", "frame_parts + part] = sum", "part] = sum"},
+        {&list_move_kind, "list_move", "n_v * v.x + n_w * w.x)", "n_v * v.x)"},
+        {&list_move_kind, "list_move", "if (particle < 0)", "if (particle < 1)"},
+        {&listed_pairs_kind, "listed_pairs-0-1-4", "(float)(bits >> i & 1)", "1.0f", true}, /* unheeded masks */
+        {&listed_pairs_kind, "listed_pairs-0-1-4", "+ STRETCH && k", "+ STRETCH - 1 && k", true},
+        {&listed_pairs_kind, "listed_pairs-0-1-4", "s->x += slope * dx", "s->x += slope * dy", true},
+        {&listed_pairs_kind, "listed_pairs-1-1-4", "(mask >> k & 1) != 0", "true"},
+        {&listed_pairs_kind, "listed_pairs-1-1-4", "gm_own[2 * slots] = s->x", "gm_own[2 * slots] = s->y"},
+        {&listed_pairs_kind, "listed_pairs-2-1-4", "(mask >> (lane + k) % LEY_CLUSTER & 1) != 0", "true"},
+        {&listed_pairs_kind, "listed_pairs-2-1-4", "gm_own + 2 * slots, scale", "gm_own + 3 * slots, scale"},
+    };
+    const bool has_vectors = support_has_vectors(engine);
+    for (size_t i = 0; i < sizeof planted / sizeof *planted; i += support_is_quick() && i >= 3 ? 5 : 1) {
+        if (planted[i].of_vectors && !has_vectors)
+            continue;
+        look k = {.kind = planted[i].kind, .name = planted[i].name};
+        support_plant_fault(k.kind->name, planted[i].from, planted[i].to);
+        kernel_specs(k.kind, engine->workers[0].info, KERNEL_ALL, build, &k);
+        print_message("%s, %s: %d seen\n", k.name, planted[i].to, k.seen);
+        if (k.seen == 0 || k.right > 0)
+            fail_msg("%s: '%s' is planted: %d seen, %d not", k.name, planted[i].from, k.seen, k.right);
+    }
+    unsetenv("LEYDEN_KERNEL_DIR");
+}
+
 int main(void)
 {
     return RUN_GROUP(SUPPORT_GROUP(.name = "pair lists", .opened = &engine), all_kinds_are_those_of_the_law,
-                     all_cells_are_right, edges_are_sharp, frames_have_the_same_bytes, faults_are_found);
+                     all_cells_are_right, edges_are_sharp, frames_have_the_same_bytes, faults_are_found,
+                     self_tests_find_faults);
 }

@@ -324,6 +324,8 @@ static const struct {
     {&list_first_kind, try_alone},
     {&list_place_kind, try_alone},
     {&list_boxes_kind, try_alone},
+    {&list_blocks_kind, try_alone},
+    {&list_move_kind, try_alone},
     {&list_tiles_kind, try_alone},
     {&listed_pairs_kind, try_alone},
     {&listed_gather_kind, try_alone},

@@ -101,6 +101,8 @@ const check_row check_table[] = {
     KERNEL("list_first", 0, "sums of counts of bins"),
     KERNEL("list_place", 0, "particles to their slots"),
     KERNEL("list_boxes", 0, "boxes around clusters of particles"),
+    KERNEL("list_blocks", 0, "boxes around blocks of clusters"),
+    KERNEL("list_move", 0, "slots of a list to another frame's positions"),
     KERNEL("list_tiles", 0, "what is near clusters of particles"),
     KERNEL("listed_pairs", 0, "energies and forces of pairs of lists"),
     KERNEL("listed_gather", 0, "sums of pairs, from slots to particles"),

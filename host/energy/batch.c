@@ -200,17 +200,16 @@ static void place_pieces(void *context, size_t first, size_t last)
     }
 }
 
-static void place_all(const energy_part *part, energy_batch *b, const float *position_A, const double *cell_A)
+void energy_batch_place(const energy_problem *p, int frames, const float *position_A, const double *cell_A,
+                        float (*to)[4], float *cell)
 {
     enum { AT_ONCE = 64 };
-    const energy_problem *p = part->problem;
     double dual[AT_ONCE][3][3], middle[AT_ONCE][3];
-    float *cell = cell_A != NULL ? b->cell_out->bytes : NULL;
-    for (int f = 0; f < b->frames; f += AT_ONCE) {
-        const int count = b->frames - f < AT_ONCE ? b->frames - f : AT_ONCE;
+    for (int f = 0; f < frames; f += AT_ONCE) {
+        const int count = frames - f < AT_ONCE ? frames - f : AT_ONCE;
         placing c = {.problem = p,
                      .from = position_A + 3 * (size_t)f * p->count,
-                     .to = (float(*)[4])b->position_out->bytes + (size_t)f * p->padded,
+                     .to = to + (size_t)f * p->padded,
                      .cell_A = cell_A != NULL ? cell_A + 9 * f : NULL,
                      .dual = dual,
                      .middle = middle,
@@ -237,7 +236,8 @@ void energy_batch_begin(energy_part *part, energy_batch *b, int64_t first, int f
     const size_t places = (size_t)frames * part->problem->padded;
     b->first = first;
     b->frames = frames;
-    place_all(part, b, position_A, cell_A);
+    energy_batch_place(part->problem, frames, position_A, cell_A, b->position_out->bytes,
+                       cell_A != NULL ? b->cell_out->bytes : NULL);
     sequence_begin(&b->sequence, &part->flight, part->cancelled);
     sequence_send(&b->sequence, b->position.buffer, 0, b->position_out, 0, 4 * places * sizeof(float));
     if (cell_A != NULL)

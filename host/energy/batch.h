@@ -15,6 +15,11 @@ void energy_memory_end(energy_part *part);
 void energy_batch_begin(energy_part *part, energy_batch *batch, int64_t first, int frames, const float *position_A,
                         const double *cell_A);
 
+/* Frames as kernels have them: to[frames][padded] {x, y, z, charge}, and cell[frames][24] where
+ * they are periodic. */
+void energy_batch_place(const energy_problem *problem, int frames, const float *position_A, const double *cell_A,
+                        float (*to)[4], float *cell);
+
 /* Makes all results not-a-numbers, and forces 0; and reads them back. */
 void energy_batch_poison(energy_part *part, energy_batch *batch);
 void energy_batch_read(energy_part *part, energy_batch *batch);

@@ -1,6 +1,6 @@
 /* Energies of frames: the caller's thread gives out the frames to devices, and waits; the host does
  * what no device is left for. */
-#include "energy/state.h"
+#include "energy/origins.h"
 #include "energy/store.h"
 #include "energy/worker.h"
 
@@ -67,6 +67,7 @@ ley_status ley_energy_create(ley_engine *engine, const ley_particles *particles,
     if (e == NULL)
         return ley_fail_memory(error, sizeof *e, "energies");
     pthread_mutex_init(&e->mutex, NULL);
+    pthread_mutex_init(&e->origins.mutex, NULL);
     e->engine = engine;
     status = energy_problem_make(&e->problem, particles, &o, error);
     if (status == LEY_OK && engine == NULL && arrays.particles > FEW_PARTICLES)
@@ -98,6 +99,8 @@ void ley_energy_destroy(ley_energy *e)
     if (e->owns_engine)
         ley_engine_destroy(e->engine);
     energy_problem_destroy(&e->problem);
+    energy_origins_forget(&e->origins, 0);
+    pthread_mutex_destroy(&e->origins.mutex);
     pthread_mutex_destroy(&e->mutex);
     free(e);
 }
@@ -209,6 +212,7 @@ static void do_frames(ley_energy *e)
 static void begin_run(ley_energy *e, int64_t frames, const float *position_A, const double *cell_A,
                       const ley_energy_results *wanted)
 {
+    energy_origins_forget(&e->origins, e->run.frames);
     pthread_mutex_lock(&e->mutex);
     e->run = (energy_run){.frames = frames,
                           .position_A = position_A,

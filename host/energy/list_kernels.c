@@ -10,7 +10,7 @@
 
 /* ---- A trial --------------------------------------------------------------------------------- */
 
-enum { FRAMES = 2, PARTICLES = 403, PADDED = 512, BITS = 2, BINS = 64, MOST_SLOTS = 416 };
+enum { FRAMES = 2, PARTICLES = 403, PADDED = 512, BITS = 2, BINS = 64, PLACE_SLOTS = 416 };
 
 typedef struct trial {
     arena arena;
@@ -174,24 +174,29 @@ static ley_status test_bins(const dev_kernel *built, void *context, ley_error *e
 
 static ley_status test_first(const dev_kernel *built, void *context, ley_error *error)
 {
-    enum { SOME_BINS = 1237 };
-    int32_t count[FRAMES][SOME_BINS];
+    enum { SOME_BINS = 9237 }; /* several parts */
     trial *t = trial_begin(built, error);
+    int32_t(*count)[SOME_BINS] = malloc(FRAMES * sizeof *count);
+    const size_t bytes = FRAMES * sizeof *count,
+                 parts = (size_t)lists_first_parts((int)built->group_size[0], SOME_BINS) * FRAMES * sizeof(int32_t);
     (void)context;
-    if (t == NULL)
-        return LEY_ERROR_MEMORY;
+    if (t == NULL || count == NULL) {
+        free(count);
+        return t != NULL ? trial_end(t, ley_fail_memory(error, bytes, "the self-test")) : LEY_ERROR_MEMORY;
+    }
     for (int i = 0; i < FRAMES * SOME_BINS; i++)
         count[i / SOME_BINS][i % SOME_BINS] = some_int(t, 9);
-    dev_buffer *counts = put(t, count, sizeof count), *first = put(t, NULL, sizeof count);
+    dev_buffer *counts = put(t, count, bytes), *part = put(t, NULL, parts), *first = put(t, NULL, bytes);
     if (t->error.status == LEY_OK)
-        lists_launch(&t->sequence, built, 1, FRAMES,
-                     KERNEL_ARGUMENTS(list_first, .bins = SOME_BINS, .gm_count = {counts}, .gm_first = {first}));
-    const int32_t *found = get(t, first, sizeof count);
+        lists_launch_first(&t->sequence, built, FRAMES, SOME_BINS, (buffer_of_int){counts}, (buffer_of_int){part},
+                           (buffer_of_int){first});
+    const int32_t *found = get(t, first, bytes);
     ley_status status = finish(t, error);
     for (int f = 0; f < FRAMES && status == LEY_OK; f++)
         for (int i = 0, right = 0; i < SOME_BINS && status == LEY_OK; right += count[f][i++])
             if (found[f * SOME_BINS + i] != right)
                 status = fail(error, "the first slot of bin", f, i, found[f * SOME_BINS + i], right);
+    free(count);
     return trial_end(t, status);
 }
 
@@ -200,7 +205,7 @@ static ley_status test_first(const dev_kernel *built, void *context, ley_error *
 typedef struct place_trial {
     float position[FRAMES][PADDED][4];
     int32_t type[PADDED], first[FRAMES][BINS], head[FRAMES][BINS], next[FRAMES][PADDED], bin[FRAMES][PADDED],
-        right[FRAMES][MOST_SLOTS];
+        right[FRAMES][PLACE_SLOTS];
 } place_trial;
 
 static void set_places(trial *t, place_trial *p)
@@ -248,8 +253,8 @@ static bool is_at(const list_boxes_spec *spec, const float *sorted, size_t slot,
 static ley_status judge_places(const list_boxes_spec *spec, const place_trial *p, const int32_t *slot,
                                const int32_t *own, const float *sorted, const int32_t *type, ley_error *error)
 {
-    for (int i = 0; i < FRAMES * MOST_SLOTS; i++) {
-        const int f = i / MOST_SLOTS, at = i % MOST_SLOTS, right = at < PARTICLES ? p->right[f][at] : -1;
+    for (int i = 0; i < FRAMES * PLACE_SLOTS; i++) {
+        const int f = i / PLACE_SLOTS, at = i % PLACE_SLOTS, right = at < PARTICLES ? p->right[f][at] : -1;
         if (own[i] != right)
             return fail(error, "the particle of slot", f, at, own[i], right);
         if (!is_at(spec, sorted, (size_t)i, right < 0 ? NULL : p->position[f][right]) ||
@@ -263,7 +268,7 @@ static ley_status test_place(const dev_kernel *built, void *context, ley_error *
 {
     trial *t = trial_begin(built, error);
     place_trial *p = malloc(sizeof *p);
-    const size_t slots = FRAMES * MOST_SLOTS * sizeof(int32_t);
+    const size_t slots = FRAMES * PLACE_SLOTS * sizeof(int32_t);
     (void)context;
     if (t == NULL || p == NULL) {
         free(p);
@@ -276,9 +281,9 @@ static ley_status test_place(const dev_kernel *built, void *context, ley_error *
                *slot = put(t, NULL, sizeof p->bin), *own = put(t, NULL, slots), *sorted = put(t, NULL, 4 * slots),
                *sorted_type = put(t, NULL, slots);
     if (t->error.status == LEY_OK)
-        lists_launch(&t->sequence, built, MOST_SLOTS, FRAMES,
+        lists_launch(&t->sequence, built, PLACE_SLOTS, FRAMES,
                      KERNEL_ARGUMENTS(list_place, .gm_position = {position}, .particles = PARTICLES, .padded = PADDED,
-                                      .gm_type = {type}, .slots = MOST_SLOTS, .bins = BINS, .gm_first = {first},
+                                      .gm_type = {type}, .slots = PLACE_SLOTS, .bins = BINS, .gm_first = {first},
                                       .gm_head = {head}, .gm_next = {next}, .gm_bin = {bin}, .gm_slot = {slot},
                                       .gm_own = {own}, .gm_sorted = {sorted}, .gm_sorted_type = {sorted_type}));
     const int32_t *slot_back = get(t, slot, sizeof p->bin), *own_back = get(t, own, slots);
@@ -291,41 +296,26 @@ static ley_status test_place(const dev_kernel *built, void *context, ley_error *
     return trial_end(t, status);
 }
 
-/* ---- list_boxes and list_tiles --------------------------------------------------------------- */
+/* ---- Boxes, moves and tiles ------------------------------------------------------------------ */
 
 /* Particles in the order of slots, in cells just wide enough, a skewed one and one that is not
- * periodic. Their boxes; some are excluded pairs. */
+ * periodic. Most clusters have few of them, so that there are several blocks. Their boxes; some are
+ * excluded pairs. */
 #define TRIAL_REACH_A 5.0
+enum { MOST_SLOTS = 3584, MOST_BOXES = 256 };
 typedef struct tiles_trial {
     lists_shape shape;
-    float sorted[FRAMES][MOST_SLOTS][4], rows[FRAMES][LEY_LIST_ROWS][4], box[FRAMES][6][MOST_SLOTS];
+    float sorted[FRAMES][MOST_SLOTS][4], rows[FRAMES][LEY_LIST_ROWS][4], box[FRAMES][6][MOST_BOXES];
     int32_t own[FRAMES][MOST_SLOTS], slot[FRAMES][PADDED], first[PADDED + 1], excluded[4 * PADDED];
 } tiles_trial;
 
-static const double trial_cell_A[9] = {11, 0, 0, 2, 12, 0, -3, 1, 16};
+static const double trial_cell_A[9] = {24, 0, 0, 2, 12, 0, -3, 1, 16};
 
-static void set_slots(trial *t, tiles_trial *s)
+static void set_excluded(tiles_trial *s)
 {
-    memset(s, 0, sizeof *s);
-    s->shape = (lists_shape){.particles = PARTICLES, .padded = PADDED, .bits = 1, .reach_A = TRIAL_REACH_A};
-    lists_frame_rows(&s->shape, trial_cell_A, NULL, NULL, s->rows[0]);
-    lists_frame_rows(&s->shape, NULL, (const double[3]){-8, -8, -8}, (const double[3]){8, 8, 8}, s->rows[1]);
-    for (int f = 0; f < FRAMES; f++)
-        for (int i = 0; i < MOST_SLOTS; i++) {
-            const double along[3] = {(double)i / PARTICLES - 0.5, (double)(i % 100) / 100 - 0.5,
-                                     (double)(i % 25) / 25 - 0.5}; /* neighbours are near */
-            s->own[f][i] = i < PARTICLES ? (f == 0 ? i : PARTICLES - 1 - i) : -1;
-            if (i < PARTICLES)
-                s->slot[f][s->own[f][i]] = i;
-            for (int d = 0; d < 3; d++) {
-                double at = 0;
-                for (int k = 0; k < 3; k++)
-                    at += along[k] * (f == 0 ? trial_cell_A[3 * k + d] : k == d ? 16 : 0);
-                s->sorted[f][i][d] = i < PARTICLES ? (float)(at + 0.3 * self_test_fraction(&t->state)) : NAN;
-            }
-        }
-    for (int i = 0; i < PARTICLES; i++) { /* with the next one, and with one that is far away */
-        const int partner[4] = {i - 1, i + 1, i % 2 != 0 ? -1 : i + 201, i % 2 != 0 ? i - 201 : -1};
+    for (int i = 0; i < PARTICLES; i++) { /* with most next ones, and with one that is far away */
+        const int partner[4] = {i % 3 != 0 ? i - 1 : -1, i % 3 != 2 ? i + 1 : -1, i % 2 != 0 ? -1 : i + 201,
+                                i % 2 != 0 ? i - 201 : -1};
         s->first[i + 1] = s->first[i];
         for (int k = 0; k < 4; k++)
             if (partner[k] >= 0 && partner[k] < PARTICLES && (k < 2 || (i < partner[k] ? i : partner[k]) % 2 == 0))
@@ -335,24 +325,88 @@ static void set_slots(trial *t, tiles_trial *s)
         s->first[i + 1] = s->first[i];
 }
 
-static void set_boxes(tiles_trial *s, int cluster)
+/* Particle number i of those along the first vector, there and back: others may be near that are as
+ * far as can be in the order of slots. */
+static void set_slot(trial *t, tiles_trial *s, int f, int slot, int i)
 {
-    s->shape.clusters = (PARTICLES + cluster - 1) / cluster;
-    s->shape.slots = s->shape.clusters * cluster;
-    s->shape.pitch = (s->shape.clusters + 31) / 32 * 32;
-    for (int f = 0; f < FRAMES; f++)
-        for (int c = 0; c < s->shape.pitch; c++)
-            for (int d = 0; d < 3; d++) {
-                float low = INFINITY, high = -INFINITY;
-                for (int i = c * cluster; i < (c + 1) * cluster && i < PARTICLES; i++) {
-                    low = fminf(low, s->sorted[f][i][d]);
-                    high = fmaxf(high, s->sorted[f][i][d]);
-                }
-                s->box[f][d][c] = low > high ? NAN : 0.5F * (low + high);
-                s->box[f][3 + d][c] = low > high ? 0 : 0.5F * (high - low);
-            }
+    const double way = 2.0 * i / PARTICLES, along[3] = {(way < 1 ? way : 2 - way) - 0.5, (double)(i % 100) / 100 - 0.5,
+                                                        (double)(i % 25) / 25 - 0.5}; /* neighbours are near */
+    s->own[f][slot] = f == 0 ? i : PARTICLES - 1 - i;
+    s->slot[f][s->own[f][slot]] = slot;
+    for (int d = 0; d < 3; d++) {
+        double at = 0;
+        for (int k = 0; k < 3; k++)
+            at += along[k] * (f == 0 ? trial_cell_A[3 * k + d] : k != d ? 0 : d == 0 ? 24 : 16);
+        s->sorted[f][slot][d] = (float)(at + 0.3 * self_test_fraction(&t->state));
+    }
+    s->sorted[f][slot][3] = (float)self_test_fraction(&t->state);
 }
 
+static void set_slots(trial *t, tiles_trial *s, int cluster)
+{
+    enum { FULL = 16, FEW = 2 }; /* each of so many clusters is full, others have so many particles */
+    memset(s, 0, sizeof *s);
+    s->shape = (lists_shape){.particles = PARTICLES, .padded = PADDED, .bits = 1, .reach_A = TRIAL_REACH_A};
+    lists_frame_rows(&s->shape, trial_cell_A, NULL, NULL, s->rows[0]);
+    lists_frame_rows(&s->shape, NULL, (const double[3]){-12, -8, -8}, (const double[3]){12, 8, 8}, s->rows[1]);
+    for (int f = 0; f < FRAMES; f++) {
+        int slot = 0;
+        for (int i = 0; i < MOST_SLOTS; i++) {
+            s->own[f][i] = -1;
+            s->sorted[f][i][0] = s->sorted[f][i][1] = s->sorted[f][i][2] = NAN;
+        }
+        for (int i = 0; i < PARTICLES; i++, slot++) {
+            if (slot / cluster % FULL != 0 && slot % cluster == FEW)
+                slot += cluster - FEW;
+            set_slot(t, s, f, slot, i);
+        }
+        s->shape.clusters = (slot + cluster - 1) / cluster;
+    }
+    s->shape.slots = s->shape.clusters * cluster;
+    s->shape.blocks = (s->shape.clusters + LEY_LIST_BLOCK - 1) / LEY_LIST_BLOCK;
+    s->shape.pitch = lists_pitch(s->shape.blocks);
+    set_excluded(s);
+}
+
+/* Of the particles of `count` slots. */
+static void set_box(tiles_trial *s, int f, int at, int first, int count)
+{
+    for (int d = 0; d < 3; d++) {
+        float low = INFINITY, high = -INFINITY;
+        for (int i = first; i < first + count && i < s->shape.slots; i++) {
+            low = fminf(low, s->sorted[f][i][d]);
+            high = fmaxf(high, s->sorted[f][i][d]);
+        }
+        s->box[f][d][at] = low > high ? NAN : 0.5F * (low + high);
+        s->box[f][3 + d][at] = low > high ? 0 : 0.5F * (high - low);
+    }
+}
+
+static void set_boxes(tiles_trial *s, int cluster)
+{
+    const int behind = LEY_LIST_BLOCK * s->shape.blocks, block = LEY_LIST_BLOCK * cluster;
+    for (int f = 0; f < FRAMES; f++)
+        for (int c = 0; c < s->shape.pitch; c++)
+            set_box(s, f, c, c < behind ? c * cluster : (c - behind) * block, c < behind ? cluster : block);
+}
+
+/* [FRAMES][6][pitch], of which those of blocks only if they are wanted: else no numbers. */
+static dev_buffer *put_boxes(trial *t, const tiles_trial *s, bool has_blocks)
+{
+    const size_t pitch = (size_t)s->shape.pitch, behind = LEY_LIST_BLOCK * (size_t)s->shape.blocks;
+    float *all = malloc(6 * FRAMES * pitch * sizeof *all);
+    if (all == NULL) {
+        ley_fail_memory(&t->error, pitch, "the self-test");
+        return NULL;
+    }
+    for (size_t i = 0; i < 6 * FRAMES * pitch; i++)
+        all[i] = i % pitch < behind || has_blocks ? s->box[i / (6 * pitch)][i / pitch % 6][i % pitch] : NAN;
+    dev_buffer *made = put(t, all, 6 * FRAMES * pitch * sizeof *all);
+    free(all);
+    return made;
+}
+
+/* What is in slots, [FRAMES][slots], of these arrays. */
 static dev_buffer *put_sorted(trial *t, const tiles_trial *s, const list_boxes_spec *spec)
 {
     const size_t slots = (size_t)s->shape.slots;
@@ -368,31 +422,56 @@ static dev_buffer *put_sorted(trial *t, const tiles_trial *s, const list_boxes_s
     return made;
 }
 
-static ley_status judge_boxes(const tiles_trial *s, const float *box, ley_error *error)
+static dev_buffer *put_own(trial *t, const tiles_trial *s)
 {
-    const int pitch = s->shape.pitch;
+    const size_t bytes = (size_t)s->shape.slots * sizeof(int32_t);
+    int32_t *all = malloc(FRAMES * bytes);
+    if (all == NULL) {
+        ley_fail_memory(&t->error, bytes, "the self-test");
+        return NULL;
+    }
+    for (int f = 0; f < FRAMES; f++)
+        memcpy(all + f * s->shape.slots, s->own[f], bytes);
+    dev_buffer *made = put(t, all, FRAMES * bytes);
+    free(all);
+    return made;
+}
+
+/* Halves may be a little more. */
+static ley_status judge_boxes(const tiles_trial *s, const float *box, bool has_blocks, ley_error *error)
+{
+    const int pitch = s->shape.pitch, behind = LEY_LIST_BLOCK * s->shape.blocks;
     for (int i = 0; i < FRAMES * 6 * pitch; i++) {
         const int f = i / (6 * pitch), part = i / pitch % 6, c = i % pitch;
-        const float right = s->box[f][part][c], middle = s->box[f][0][c];
-        if (isnan(middle) ? part == 0 && !isnan(box[i]) : !(fabsf(box[i] - right) <= 1e-5F))
-            return ley_fail(error, LEY_ERROR_WRONG_RESULT,
-                            "number %d of the box of cluster %d of frame %d is %g, not %g", part, c, f, (double)box[i],
-                            (double)right);
+        const bool is_none = isnan(s->box[f][0][c]) || (c >= behind && !has_blocks);
+        const float right = s->box[f][part][c], least = right - (part < 3 ? 1e-5F : 1e-7F);
+        if (is_none ? part == 0 && !isnan(box[i]) : !(box[i] >= least && box[i] <= right + 1e-5F))
+            return ley_fail(error, LEY_ERROR_WRONG_RESULT, "number %d of box %d of frame %d is %g, not %g", part, c, f,
+                            (double)box[i], (double)right);
     }
     return LEY_OK;
 }
 
-static ley_status test_boxes(const dev_kernel *built, void *context, ley_error *error)
+/* A trial of one kernel, with slots and boxes of this cluster. */
+static ley_status with_tiles(const dev_kernel *built, int cluster,
+                             ley_status (*run)(trial *t, tiles_trial *s, const dev_kernel *built, ley_error *error),
+                             ley_error *error)
 {
     trial *t = trial_begin(built, error);
     tiles_trial *s = malloc(sizeof *s);
-    (void)context;
     if (t == NULL || s == NULL) {
         free(s);
         return t != NULL ? trial_end(t, ley_fail_memory(error, sizeof *s, "the self-test")) : LEY_ERROR_MEMORY;
     }
-    set_slots(t, s);
-    set_boxes(s, ((const list_boxes_spec *)built->spec)->cluster);
+    set_slots(t, s, cluster);
+    set_boxes(s, cluster);
+    const ley_status status = run(t, s, built, error);
+    free(s);
+    return trial_end(t, status);
+}
+
+static ley_status run_boxes(trial *t, tiles_trial *s, const dev_kernel *built, ley_error *error)
+{
     const size_t bytes = FRAMES * 6 * (size_t)s->shape.pitch * sizeof(float);
     dev_buffer *sorted = put_sorted(t, s, (const list_boxes_spec *)built->spec), *box = put(t, NULL, bytes);
     if (t->error.status == LEY_OK)
@@ -400,11 +479,90 @@ static ley_status test_boxes(const dev_kernel *built, void *context, ley_error *
                      KERNEL_ARGUMENTS(list_boxes, .gm_sorted = {sorted}, .clusters = s->shape.clusters,
                                       .pitch = s->shape.pitch, .gm_box = {box}));
     const float *found = get(t, box, bytes);
-    ley_status status = finish(t, error);
-    if (status == LEY_OK)
-        status = judge_boxes(s, found, error);
-    free(s);
-    return trial_end(t, status);
+    const ley_status status = finish(t, error);
+    return status == LEY_OK ? judge_boxes(s, found, false, error) : status;
+}
+
+static ley_status test_boxes(const dev_kernel *built, void *context, ley_error *error)
+{
+    (void)context;
+    return with_tiles(built, ((const list_boxes_spec *)built->spec)->cluster, run_boxes, error);
+}
+
+static ley_status run_blocks(trial *t, tiles_trial *s, const dev_kernel *built, ley_error *error)
+{
+    dev_buffer *box = put_boxes(t, s, false);
+    if (t->error.status == LEY_OK)
+        lists_launch(
+            &t->sequence, built, (size_t)s->shape.blocks, FRAMES,
+            KERNEL_ARGUMENTS(list_blocks, .blocks = s->shape.blocks, .pitch = s->shape.pitch, .gm_box = {box}));
+    const float *found = get(t, box, FRAMES * 6 * (size_t)s->shape.pitch * sizeof(float));
+    const ley_status status = finish(t, error);
+    return status == LEY_OK ? judge_boxes(s, found, true, error) : status;
+}
+
+static ley_status test_blocks(const dev_kernel *built, void *context, ley_error *error)
+{
+    (void)context;
+    return with_tiles(built, 8, run_blocks, error);
+}
+
+/* Particles move a little; in the cell also by its vectors. */
+static void move(trial *t, const tiles_trial *s, float (*position)[PADDED][4], float (*right)[MOST_SLOTS][4])
+{
+    for (int f = 0; f < FRAMES; f++)
+        for (int i = 0; i < s->shape.slots; i++) {
+            memcpy(right[f][i], s->sorted[f][i], sizeof right[f][i]);
+            if (s->own[f][i] < 0)
+                continue;
+            const int steps[3] = {some_int(t, 3) - 1, some_int(t, 3) - 1, some_int(t, 3) - 1};
+            float *to = position[f][s->own[f][i]];
+            to[3] = right[f][i][3] = (float)i;
+            for (int d = 0; d < 3; d++) {
+                double at = (double)right[f][i][d] + self_test_fraction(&t->state) - 0.5;
+                right[f][i][d] = (float)at;
+                for (int k = 0; k < 3 && f == 0; k++)
+                    at += steps[k] * trial_cell_A[3 * k + d];
+                to[d] = (float)at;
+            }
+        }
+}
+
+static ley_status run_move(trial *t, tiles_trial *s, const dev_kernel *built, ley_error *error)
+{
+    const list_boxes_spec *spec = (const list_boxes_spec *)built->spec;
+    const size_t slots = (size_t)s->shape.slots;
+    float(*position)[PADDED][4] = calloc(FRAMES, sizeof *position),
+    (*right)[MOST_SLOTS][4] = calloc(FRAMES, sizeof *right);
+    ley_status status =
+        position != NULL && right != NULL ? LEY_OK : ley_fail_memory(error, FRAMES * sizeof *right, "the self-test");
+    if (status == LEY_OK) {
+        move(t, s, position, right);
+        dev_buffer *positions = put(t, position, FRAMES * sizeof *position), *frame = put(t, s->rows, sizeof s->rows),
+                   *own = put_own(t, s), *sorted = put_sorted(t, s, spec);
+        if (t->error.status == LEY_OK)
+            lists_launch(&t->sequence, built, slots, FRAMES,
+                         KERNEL_ARGUMENTS(list_move, .gm_position = {positions}, .padded = PADDED, .gm_frames = {frame},
+                                          .gm_own = {own}, .slots = s->shape.slots, .gm_sorted = {sorted}));
+        const float *found = get(t, sorted, 4 * FRAMES * slots * sizeof *found);
+        status = finish(t, error);
+        for (size_t i = 0; i < 4 * FRAMES * slots && status == LEY_OK; i++) {
+            const size_t f = i / (4 * slots), slot = i / 4 % slots, d = i % 4;
+            const float is = found[place_in(spec, f * slots + slot, d)], wanted = right[f][slot][d];
+            if (isnan(wanted) ? !isnan(is) : !(fabsf(is - wanted) <= 1e-5F))
+                status = ley_fail(error, LEY_ERROR_WRONG_RESULT, "number %zu of slot %zu of frame %zu is %g, not %g", d,
+                                  slot, f, (double)is, (double)wanted);
+        }
+    }
+    free(position);
+    free(right);
+    return status;
+}
+
+static ley_status test_move(const dev_kernel *built, void *context, ley_error *error)
+{
+    (void)context;
+    return with_tiles(built, ((const list_boxes_spec *)built->spec)->cluster, run_move, error);
 }
 
 /* Of slots i and j, the squared distance of the nearest images. */
@@ -490,18 +648,19 @@ static ley_status judge_tiles(const tiles_trial *s, const list_tiles_spec *spec,
         return ley_fail(error, LEY_ERROR_WRONG_RESULT, "%d and %d are beyond the rows' room", beyond[0], beyond[1]);
     for (int f = 0; f < FRAMES; f++)
         for (int i = 0; i < PARTICLES; i++)
-            for (int j = 0; j < i; j++) {
-                const double square = square_of(s, f, i, j);
-                const bool excluded = is_excluded(s, s->own[f][i], s->own[f][j]);
-                const int one = times_in_row(s, spec, found, f, i, j, square),
-                          other = times_in_row(s, spec, found, f, j, i, square), most = spec->full ? 2 : 1;
+            for (int j = 0; j <= i; j++) {
+                const int own = s->slot[f][i], its = s->slot[f][j];
+                const double square = square_of(s, f, own, its);
+                const bool excluded = i == j || is_excluded(s, i, j);
+                const int one = times_in_row(s, spec, found, f, own, its, square),
+                          other = times_in_row(s, spec, found, f, its, own, square), most = spec->full ? 2 : 1;
                 const bool is_right = one >= 0 && other >= 0 && one <= 1 && other <= 1 &&
                                       (excluded ? one + other == 0 : one + other <= most) &&
                                       (excluded || square >= within || one + other == most);
                 if (!is_right)
                     return ley_fail(error, LEY_ERROR_WRONG_RESULT,
-                                    "slots %d and %d of frame %d, %g A apart%s, are %d and %d times in rows", i, j, f,
-                                    sqrt(square), excluded ? ", excluded" : "", one, other);
+                                    "slots %d and %d of frame %d, %g A apart%s, are %d and %d times in rows", own, its,
+                                    f, sqrt(square), excluded ? ", excluded" : "", one, other);
             }
     return LEY_OK;
 }
@@ -509,26 +668,16 @@ static ley_status judge_tiles(const tiles_trial *s, const list_tiles_spec *spec,
 static ley_status run_tiles(trial *t, tiles_trial *s, const dev_kernel *built, ley_error *error)
 {
     const list_tiles_spec *spec = (const list_tiles_spec *)built->spec;
-    set_slots(t, s);
-    set_boxes(s, spec->cluster);
-    const size_t slots = (size_t)s->shape.slots, clusters = (size_t)s->shape.clusters, pitch = (size_t)s->shape.pitch;
+    const size_t slots = (size_t)s->shape.slots, clusters = (size_t)s->shape.clusters;
     const int32_t room[2] = {(int32_t)clusters, (int32_t)slots}, none[2] = {0, 0};
-    int32_t own[FRAMES * MOST_SLOTS];
-    float box[FRAMES * 6 * MOST_SLOTS];
-    for (size_t f = 0; f < FRAMES; f++) {
-        memcpy(own + f * slots, s->own[f], slots * sizeof *own);
-        for (size_t k = 0; k < 6; k++)
-            memcpy(box + (6 * f + k) * pitch, s->box[f][k], pitch * sizeof *box);
-    }
     const size_t rows = FRAMES * clusters * sizeof(int32_t), tiles = rows * (size_t)room[0],
                  masks = tiles * (size_t)spec->cluster, nears = rows * (size_t)room[1];
     const list_boxes_spec layout = lists_boxes_spec(spec);
-    dev_buffer *sorted = put_sorted(t, s, &layout), *owns = put(t, own, FRAMES * slots * sizeof *own),
-               *slot = put(t, s->slot, sizeof s->slot), *boxes = put(t, box, FRAMES * 6 * pitch * sizeof *box),
-               *frame = put(t, s->rows, sizeof s->rows), *first = put(t, s->first, sizeof s->first),
-               *excluded = put(t, s->excluded, sizeof s->excluded), *counts = put(t, NULL, 2 * rows),
-               *tile = put(t, NULL, tiles), *mask = put(t, NULL, masks), *near = put(t, NULL, nears),
-               *beyond = put(t, none, sizeof none);
+    dev_buffer *sorted = put_sorted(t, s, &layout), *owns = put_own(t, s), *slot = put(t, s->slot, sizeof s->slot),
+               *boxes = put_boxes(t, s, true), *frame = put(t, s->rows, sizeof s->rows),
+               *first = put(t, s->first, sizeof s->first), *excluded = put(t, s->excluded, sizeof s->excluded),
+               *counts = put(t, NULL, 2 * rows), *tile = put(t, NULL, tiles), *mask = put(t, NULL, masks),
+               *near = put(t, NULL, nears), *beyond = put(t, none, sizeof none);
     if (t->error.status == LEY_OK)
         lists_launch(&t->sequence, built, clusters * built->group_size[0], FRAMES,
                      KERNEL_ARGUMENTS(list_tiles, .gm_sorted = {sorted}, .gm_own = {owns}, .gm_slot = {slot},
@@ -549,16 +698,8 @@ static ley_status run_tiles(trial *t, tiles_trial *s, const dev_kernel *built, l
 
 static ley_status test_tiles(const dev_kernel *built, void *context, ley_error *error)
 {
-    trial *t = trial_begin(built, error);
-    tiles_trial *s = malloc(sizeof *s);
     (void)context;
-    if (t == NULL || s == NULL) {
-        free(s);
-        return t != NULL ? trial_end(t, ley_fail_memory(error, sizeof *s, "the self-test")) : LEY_ERROR_MEMORY;
-    }
-    const ley_status status = run_tiles(t, s, built, error);
-    free(s);
-    return trial_end(t, status);
+    return with_tiles(built, ((const list_tiles_spec *)built->spec)->cluster, run_tiles, error);
 }
 
 /* ---- The kinds ------------------------------------------------------------------------------- */
@@ -580,7 +721,7 @@ static void group_of_first(const dev_info *info, const void *spec, size_t size[3
 static size_t bytes_of_first(const dev_info *info, const void *spec)
 {
     (void)info;
-    return (size_t)((const list_first_spec *)spec)->wg * sizeof(int32_t);
+    return 2 * (size_t)((const list_first_spec *)spec)->wg * sizeof(int32_t);
 }
 
 static void group_of_tiles(const dev_info *info, const void *spec, size_t size[3])
@@ -600,9 +741,11 @@ static size_t bytes_of_tiles(const dev_info *info, const void *spec)
 
 static void first_specs(const dev_info *info, kernel_depth depth, kernel_visit *visit, void *context)
 {
-    const list_first_spec spec = lists_first_spec(info);
-    (void)depth;
+    list_first_spec spec = lists_first_spec(info);
     visit(context, "list_first", &spec);
+    spec.wg = 64;
+    if (depth > KERNEL_FEW)
+        visit(context, "list_first-group", &spec);
 }
 
 static void boxes_specs(const dev_info *info, kernel_depth depth, kernel_visit *visit, void *context)
@@ -611,6 +754,14 @@ static void boxes_specs(const dev_info *info, kernel_depth depth, kernel_visit *
     const list_boxes_spec spec = lists_boxes_spec(&tiles);
     (void)depth;
     visit(context, "list_boxes", &spec);
+}
+
+static void move_specs(const dev_info *info, kernel_depth depth, kernel_visit *visit, void *context)
+{
+    const list_tiles_spec tiles = lists_spec_for(info);
+    const list_boxes_spec spec = lists_boxes_spec(&tiles);
+    (void)depth;
+    visit(context, "list_move", &spec);
 }
 
 static void place_specs(const dev_info *info, kernel_depth depth, kernel_visit *visit, void *context)
@@ -639,6 +790,8 @@ KERNEL_DESCRIBE_ARGUMENTS(list_bins, LEY_LIST_BINS_ARGUMENTS)
 KERNEL_DESCRIBE_ARGUMENTS(list_first, LEY_LIST_FIRST_ARGUMENTS)
 KERNEL_DESCRIBE_ARGUMENTS(list_place, LEY_LIST_PLACE_ARGUMENTS)
 KERNEL_DESCRIBE_ARGUMENTS(list_boxes, LEY_LIST_BOXES_ARGUMENTS)
+KERNEL_DESCRIBE_ARGUMENTS(list_blocks, LEY_LIST_BLOCKS_ARGUMENTS)
+KERNEL_DESCRIBE_ARGUMENTS(list_move, LEY_LIST_MOVE_ARGUMENTS)
 KERNEL_DESCRIBE_ARGUMENTS(list_tiles, LEY_LIST_TILES_ARGUMENTS)
 
 const kernel_kind list_bins_kind = {KERNEL_DESCRIPTION(list_bins, LEY_DIALECT_KEYS, list_bins), .group = group_of_many,
@@ -650,6 +803,10 @@ const kernel_kind list_place_kind = {KERNEL_DESCRIPTION(list_place, LEY_LIST_PLA
                                      .group = group_of_many, .specs = place_specs, .test = test_place};
 const kernel_kind list_boxes_kind = {KERNEL_DESCRIPTION(list_boxes, LEY_LIST_BOXES_KEYS, list_boxes),
                                      .group = group_of_many, .specs = boxes_specs, .test = test_boxes};
+const kernel_kind list_blocks_kind = {KERNEL_DESCRIPTION(list_blocks, LEY_DIALECT_KEYS, list_blocks),
+                                      .group = group_of_many, .test = test_blocks};
+const kernel_kind list_move_kind = {KERNEL_DESCRIPTION(list_move, LEY_LIST_MOVE_KEYS, list_move),
+                                    .group = group_of_many, .specs = move_specs, .test = test_move};
 const kernel_kind list_tiles_kind = {KERNEL_DESCRIPTION(list_tiles, LEY_LIST_TILES_KEYS, list_tiles),
                                      .group = group_of_tiles, .local_bytes = bytes_of_tiles, .specs = tiles_specs,
                                      .test = test_tiles};

@@ -16,9 +16,6 @@
 
 /* ---- Choices --------------------------------------------------------------------------------- */
 
-/* What is added to the cutoff: as much as positions differ by rounding. */
-#define SLACK_A 1e-3
-
 /* The fastest recipe for roots whose error, twelvefold in 1/r^12, is that of a float's digits. */
 static int root_for(const dev_info *info, int width)
 {
@@ -57,6 +54,9 @@ typedef struct listed {
     buffer_of_float floats; /* elsewhere: no more than one */
     buffer_of_int beyond;   /* [frames] */
     float (*row)[LEY_LIST_ROWS][4];
+    int64_t shared;                    /* the number of the origin whose list there is, with a buffer; 0: none */
+    buffer_of_float4 origin;           /* positions of an origin, */
+    float (*origin_out)[4];            /* on their way there; NULL: lists are not shared */
     dev_staging *room[ENERGY_BATCHES]; /* what lists of a batch had no room for, */
     int32_t had[ENERGY_BATCHES][2];    /* and the room they had */
     double pair_s;                     /* that a pair of particles is predicted to take, and its place in lists */
@@ -105,23 +105,65 @@ static ley_status make_kernels(listed *l, energy_part *part, const list_tiles_sp
 
 /* ---- Frames ---------------------------------------------------------------------------------- */
 
-/* What frames in staging lie in. */
-static void make_rows(const listed *l, const energy_part *part, const energy_batch *b)
+/* What frames lie in, which energy_batch_place() has placed. */
+static void make_rows(const listed *l, const energy_problem *p, int frames, const float (*at)[4], const float *cells)
 {
-    const size_t padded = part->problem->padded, count = part->problem->count;
-    const float(*at)[4] = (const float(*)[4])b->position_out->bytes;
-    const float *cells = b->cell_out != NULL ? b->cell_out->bytes : NULL;
-    for (int f = 0; f < b->frames; f++) {
+    for (int f = 0; f < frames; f++) {
         double cell_A[9], low[3] = {INFINITY, INFINITY, INFINITY}, high[3] = {-INFINITY, -INFINITY, -INFINITY};
         for (int i = 0; i < 9 && cells != NULL; i++)
             cell_A[i] = (double)cells[24 * f + 4 * (i / 3) + i % 3];
-        for (size_t i = 0; i < count && cells == NULL; i++)
+        for (size_t i = 0; i < p->count && cells == NULL; i++)
             for (int d = 0; d < 3; d++) {
-                low[d] = fmin(low[d], (double)at[(size_t)f * padded + i][d]);
-                high[d] = fmax(high[d], (double)at[(size_t)f * padded + i][d]);
+                low[d] = fmin(low[d], (double)at[(size_t)f * p->padded + i][d]);
+                high[d] = fmax(high[d], (double)at[(size_t)f * p->padded + i][d]);
             }
         lists_frame_rows(&l->lists.shape, cells != NULL ? cell_A : NULL, low, high, l->row[f]);
     }
+}
+
+static void make_batch_rows(const listed *l, const energy_part *part, const energy_batch *b)
+{
+    make_rows(l, part->problem, b->frames, (const float(*)[4])b->position_out->bytes,
+              b->cell_out != NULL ? b->cell_out->bytes : NULL);
+}
+
+/* Lists of the batch's frames, of pairs that are this much beyond the cutoff at most. */
+static void make_lists(listed *l, energy_part *part, energy_batch *b, double buffer_A)
+{
+    l->lists.shape.reach_A = part->problem->options.cutoff_A + LISTED_SLACK_A + buffer_A;
+    make_batch_rows(l, part, b);
+    pair_lists_launch(&l->lists, &b->sequence, b->position, b->frames, l->row);
+    b->lists = b->frames;
+}
+
+/* The list of another frame. */
+static void make_list_of(listed *l, energy_part *part, energy_batch *b, const energy_origin *o)
+{
+    const energy_problem *p = part->problem;
+    float vectors[24];
+    energy_batch_place(p, 1, o->position_A, o->cell_A, l->origin_out, vectors);
+    sequence_write(&b->sequence, l->origin.buffer, 0, l->origin_out, p->padded * sizeof *l->origin_out);
+    l->lists.shape.reach_A = p->options.cutoff_A + LISTED_SLACK_A + LISTED_BUFFER_A;
+    make_rows(l, p, 1, (const float(*)[4])l->origin_out, o->cell_A != NULL ? vectors : NULL);
+    pair_lists_launch(&l->lists, &b->sequence, l->origin, 1, l->row);
+    b->lists = 1;
+}
+
+/* The list of the batch's origin, which may be there, for the batch's frame. */
+static void share_list(listed *l, energy_part *part, energy_batch *b)
+{
+    const energy_origin *o = &b->origin;
+    const bool is_there = l->shared == o->number;
+    b->lists = 0;
+    l->shared = o->number;
+    if (!is_there && o->is_own) {
+        make_lists(l, part, b, LISTED_BUFFER_A);
+        return;
+    }
+    if (!is_there)
+        make_list_of(l, part, b, o);
+    make_batch_rows(l, part, b);
+    pair_lists_move(&l->lists, &b->sequence, b->position, l->row);
 }
 
 static void launch_pairs(const listed *l, const energy_part *part, energy_batch *b)
@@ -171,10 +213,13 @@ static void launch_gather(const listed *l, const energy_part *part, energy_batch
 static void launch(energy_part *part, void *own, energy_batch *b)
 {
     listed *l = own;
-    b->lists = b->frames;
     memcpy(l->had[b - part->batch], l->lists.shape.room, sizeof l->had[0]);
-    make_rows(l, part, b);
-    pair_lists_launch(&l->lists, &b->sequence, b->position, b->frames, l->row);
+    if (b->origin.number != 0) {
+        share_list(l, part, b);
+    } else {
+        make_lists(l, part, b, 0);
+        l->shared = 0;
+    }
     sequence_read(&b->sequence, l->lists.beyond.buffer, 0, l->room[b - part->batch], 2 * sizeof(int32_t));
     launch_pairs(l, part, b);
     launch_gather(l, part, b);
@@ -199,8 +244,10 @@ static ley_status settle(energy_part *part, void *own, energy_batch *b, bool *ag
     const int32_t *beyond = l->room[b - part->batch]->bytes;
     ley_status status = LEY_OK;
     *again = beyond[0] != 0 || beyond[1] != 0;
+    l->lists.is_cleared = true;
     if (!*again)
         return LEY_OK;
+    l->shared = 0;
     if (!can_be_beyond(l, l->had[b - part->batch], beyond))
         return ley_fail(error, LEY_ERROR_WRONG_RESULT, "a list of pairs asks for room for %d tiles and %d particles",
                         (int)beyond[0], (int)beyond[1]);
@@ -213,7 +260,7 @@ static ley_status settle(energy_part *part, void *own, energy_batch *b, bool *ag
 
 static lists_shape shape_for(const list_tiles_spec *spec, const energy_problem *p)
 {
-    return lists_shape_of(spec, p->count, p->padded, p->options.cutoff_A + SLACK_A);
+    return lists_shape_of(spec, p->count, p->padded, p->options.cutoff_A + LISTED_SLACK_A);
 }
 
 static size_t frame_bytes(const energy_problem *p)
@@ -247,6 +294,24 @@ static ley_status begin(listed *l, energy_part *part, const list_tiles_spec *spe
     return status == LEY_OK ? make_sums(l, part, error) : status;
 }
 
+bool energy_listed_shares(const energy_part *part)
+{
+    return part->frames == 1 && energy_are_listed(part->problem, part->is_periodic) &&
+           lists_spec_for(part->arena.device->info).width > 1;
+}
+
+static ley_status make_shared(listed *l, energy_part *part, ley_error *error)
+{
+    const size_t bytes = part->problem->padded * sizeof *l->origin_out;
+    if (!energy_listed_shares(part))
+        return LEY_OK;
+    l->origin_out = malloc(bytes);
+    if (l->origin_out == NULL)
+        return ley_fail_memory(error, bytes, "lists of pairs");
+    const ley_status status = arena_buffer(&part->arena, bytes, DEV_READ_ONLY, &l->origin.buffer, error);
+    return status == LEY_OK ? pair_lists_make_move(&l->lists, part->arena.device, error) : status;
+}
+
 static ley_status create(energy_part *part, command_sequence *w, void **own, ley_error *error)
 {
     const list_tiles_spec spec = lists_spec_for(part->arena.device->info);
@@ -256,7 +321,9 @@ static ley_status create(energy_part *part, command_sequence *w, void **own, ley
         return ley_fail_memory(error, sizeof *l, "lists of pairs");
     const ley_energy_options *o = &part->problem->options;
     const double alpha_per_A = o->coulomb == LEY_COULOMB_EWALD ? reciprocal_alpha(o) : 0;
-    const ley_status status = begin(l, part, &spec, alpha_per_A, error);
+    ley_status status = begin(l, part, &spec, alpha_per_A, error);
+    if (status == LEY_OK)
+        status = make_shared(l, part, error);
     return status == LEY_OK ? make_kernels(l, part, &spec, error) : status;
 }
 
@@ -270,6 +337,7 @@ static void destroy(energy_part *part, void *own)
     kernel_destroy(&l->pairs);
     kernel_destroy(&l->gather);
     free(l->row);
+    free(l->origin_out);
     free(l);
 }
 

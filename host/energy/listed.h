@@ -26,6 +26,14 @@ listed_pairs_spec listed_spec_for(const dev_info *info, const list_tiles_spec *t
 #define LISTED_QUANTA 0x1p20
 #define LISTED_MOST 0x1p60
 
+/* What is added to the cutoff: as much as positions differ by rounding; and where a list serves
+ * several frames, so much more. */
+#define LISTED_SLACK_A 1e-3
+#define LISTED_BUFFER_A 1.0
+
+/* Whether frames may share a list: of processors, that have batches of one frame. */
+bool energy_listed_shares(const energy_part *part);
+
 extern const energy_module energy_listed;
 
 #endif

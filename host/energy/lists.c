@@ -44,10 +44,15 @@ list_first_spec lists_first_spec(const dev_info *info)
                              .wg = info->device_class == DEV_CPU ? 1 : (int)most};
 }
 
+int32_t lists_pitch(int32_t blocks)
+{
+    return LEY_LIST_BLOCK * (blocks + (blocks + LEY_LIST_BLOCK - 1) / LEY_LIST_BLOCK);
+}
+
 lists_shape lists_shape_of(const list_tiles_spec *spec, size_t particles, size_t padded, double reach_A)
 {
     static const double density = 0.11, per_bin = 8, margin = 1.25; /* of water, 1/A^3; usual particles of a bin */
-    enum { MOST_BITS = 7, TILES = 32 };
+    enum { MOST_BITS = 8, TILES = 32 };
     const int32_t cluster = spec->cluster, count = (int32_t)particles;
     lists_shape s = {.particles = count,
                      .padded = (int32_t)padded,
@@ -61,7 +66,8 @@ lists_shape lists_shape_of(const list_tiles_spec *spec, size_t particles, size_t
         s.bits++;
     s.bins = 1 << 3 * s.bits;
     s.slots = s.clusters * cluster;
-    s.pitch = (s.clusters + GROUP_CLUSTER - 1) / GROUP_CLUSTER * GROUP_CLUSTER;
+    s.blocks = (s.clusters + LEY_LIST_BLOCK - 1) / LEY_LIST_BLOCK;
+    s.pitch = lists_pitch(s.blocks);
     s.room[0] = s.clusters < TILES ? s.clusters : TILES;
     s.room[1] = (int32_t)fmin(s.slots, margin * (spec->full ? near : near / 2));
     return s;
@@ -125,6 +131,8 @@ static ley_status make_kernels(pair_lists *l, dev *device, ley_error *error)
         status = kernel_create(device, &list_place_kind, &boxes, NULL, NULL, &l->place, error);
     if (status == LEY_OK)
         status = kernel_create(device, &list_boxes_kind, &boxes, NULL, NULL, &l->boxes, error);
+    if (status == LEY_OK)
+        status = kernel_create(device, &list_blocks_kind, &plain, NULL, NULL, &l->blocks, error);
     return status == LEY_OK ? kernel_create(device, &list_tiles_kind, &l->spec, NULL, NULL, &l->tiles, error) : status;
 }
 
@@ -152,6 +160,7 @@ static ley_status make_buffers(pair_lists *l, arena *memory, ley_error *error)
                {bins, &l->count.buffer},
                {bins, &l->head.buffer},
                {bins, &l->before.buffer},
+               {frames * (size_t)lists_first_parts((int)l->first.group_size[0], s->bins), &l->part.buffer},
                {places, &l->next.buffer},
                {places, &l->bin.buffer},
                {places, &l->slot.buffer},
@@ -189,15 +198,23 @@ void pair_lists_destroy(pair_lists *l)
     kernel_destroy(&l->first);
     kernel_destroy(&l->place);
     kernel_destroy(&l->boxes);
+    kernel_destroy(&l->blocks);
+    kernel_destroy(&l->move);
     kernel_destroy(&l->tiles);
 }
 
 ley_status pair_lists_grow(pair_lists *l, arena *memory, const int32_t beyond[2], ley_error *error)
 {
     const int32_t most[2] = {l->shape.clusters, l->shape.slots};
+    bool grows = false;
     for (int i = 0; i < 2; i++)
-        if (beyond[i] > l->shape.room[i])
+        if (beyond[i] > l->shape.room[i]) {
             l->shape.room[i] = beyond[i] < most[i] ? beyond[i] : most[i];
+            grows = true;
+        }
+    if (!grows)
+        return LEY_OK;
+    l->is_cleared = false;
     arena_free_buffer(memory, &l->tile.buffer);
     arena_free_buffer(memory, &l->mask.buffer);
     arena_free_buffer(memory, &l->near.buffer);
@@ -212,11 +229,12 @@ void lists_launch(command_sequence *w, const dev_kernel *kernel, size_t items, i
     sequence_launch(w, kernel, (const size_t[3]){(items + group - 1) / group, (size_t)frames, 1}, arguments, 0.001);
 }
 
-/* What kernels take places from: a driver that leaves a launch out makes lists that are wrong,
- * which verification finds, and none that lead out of buffers. */
-static void clear_places(const pair_lists *l, command_sequence *w, size_t words)
+/* What kernels take places from, once: a driver that leaves a launch out then makes lists that are
+ * wrong, which verification finds, and none that lead out of buffers. */
+static void clear_places(const pair_lists *l, command_sequence *w)
 {
     const lists_shape *s = &l->shape;
+    const size_t words = (size_t)l->frames * sizeof(int32_t);
     sequence_fill(w, l->bin.buffer, 0, 0, words * (size_t)s->padded);
     sequence_fill(w, l->slot.buffer, 0, 0, words * (size_t)s->padded);
     sequence_fill(w, l->before.buffer, 0, 0, words * (size_t)s->bins);
@@ -227,19 +245,40 @@ static void clear_places(const pair_lists *l, command_sequence *w, size_t words)
     sequence_fill(w, l->box.buffer, 0, UINT32_MAX, 6 * words * (size_t)s->pitch);
 }
 
+/* Of a processor one work-item has all bins of a frame; else one has few. */
+static int bins_each(int work_group, int bins)
+{
+    enum { EACH = 16 };
+    return work_group == 1 ? bins : EACH;
+}
+
+int lists_first_parts(int work_group, int bins)
+{
+    const int part = work_group * bins_each(work_group, bins);
+    return (bins + part - 1) / part;
+}
+
+void lists_launch_first(command_sequence *w, const dev_kernel *kernel, int frames, int bins, buffer_of_int count,
+                        buffer_of_int part, buffer_of_int first)
+{
+    const int group = (int)kernel->group_size[0], parts = lists_first_parts(group, bins);
+    for (int is_second = parts > 1 ? 0 : 1; is_second < 2; is_second++)
+        lists_launch(w, kernel, (size_t)parts * (size_t)group, frames,
+                     KERNEL_ARGUMENTS(list_first, .bins = bins, .each = bins_each(group, bins), .parts = parts,
+                                      .is_second = is_second, .gm_count = count, .gm_part = part, .gm_first = first));
+}
+
 static void launch_places(const pair_lists *l, command_sequence *w, buffer_of_float4 position, int frames)
 {
     const lists_shape *s = &l->shape;
-    const size_t words = (size_t)frames * sizeof(int32_t), bins = words * (size_t)s->bins;
-    clear_places(l, w, words);
+    const size_t bins = (size_t)frames * sizeof(int32_t) * (size_t)s->bins;
     sequence_fill(w, l->count.buffer, 0, 0, bins);
     sequence_fill(w, l->head.buffer, 0, 0, bins);
     lists_launch(w, &l->bins, (size_t)s->particles, frames,
                  KERNEL_ARGUMENTS(list_bins, .gm_position = position, .particles = s->particles, .padded = s->padded,
                                   .gm_frames = l->rows, .bits = s->bits, .gm_count = l->count, .gm_head = l->head,
                                   .gm_next = l->next, .gm_bin = l->bin));
-    lists_launch(w, &l->first, 1, frames,
-                 KERNEL_ARGUMENTS(list_first, .bins = s->bins, .gm_count = l->count, .gm_first = l->before));
+    lists_launch_first(w, &l->first, frames, s->bins, l->count, l->part, l->before);
     lists_launch(w, &l->place, (size_t)s->slots, frames,
                  KERNEL_ARGUMENTS(list_place, .gm_position = position, .particles = s->particles, .padded = s->padded,
                                   .gm_type = l->type, .slots = s->slots, .bins = s->bins, .gm_first = l->before,
@@ -247,16 +286,26 @@ static void launch_places(const pair_lists *l, command_sequence *w, buffer_of_fl
                                   .gm_own = l->own, .gm_sorted = l->sorted, .gm_sorted_type = l->sorted_type));
 }
 
-void pair_lists_launch(const pair_lists *l, command_sequence *w, buffer_of_float4 position, int frames,
+static void launch_boxes(const pair_lists *l, command_sequence *w, int frames)
+{
+    const lists_shape *s = &l->shape;
+    lists_launch(w, &l->boxes, (size_t)s->pitch, frames,
+                 KERNEL_ARGUMENTS(list_boxes, .gm_sorted = l->sorted, .clusters = s->clusters, .pitch = s->pitch,
+                                  .gm_box = l->box));
+    lists_launch(w, &l->blocks, (size_t)s->blocks, frames,
+                 KERNEL_ARGUMENTS(list_blocks, .blocks = s->blocks, .pitch = s->pitch, .gm_box = l->box));
+}
+
+void pair_lists_launch(pair_lists *l, command_sequence *w, buffer_of_float4 position, int frames,
                        float (*row)[LEY_LIST_ROWS][4])
 {
     const lists_shape *s = &l->shape;
     sequence_step(w, ENERGY_STEP_PLACES);
+    if (!l->is_cleared)
+        clear_places(l, w);
     sequence_write(w, l->rows.buffer, 0, row, (size_t)frames * sizeof *row);
     launch_places(l, w, position, frames);
-    lists_launch(w, &l->boxes, (size_t)s->pitch, frames,
-                 KERNEL_ARGUMENTS(list_boxes, .gm_sorted = l->sorted, .clusters = s->clusters, .pitch = s->pitch,
-                                  .gm_box = l->box));
+    launch_boxes(l, w, frames);
     sequence_fill(w, l->beyond.buffer, 0, 0, 2 * sizeof(int32_t));
     sequence_step(w, ENERGY_STEP_LISTS);
     lists_launch(w, &l->tiles, (size_t)s->clusters * l->tiles.group_size[0], frames,
@@ -266,4 +315,21 @@ void pair_lists_launch(const pair_lists *l, command_sequence *w, buffer_of_float
                                   .reach = s->reach_A, .room = {s->room[0], s->room[1], 0, 0}, .gm_rows = l->row_counts,
                                   .gm_tiles = l->tile, .gm_masks = l->mask, .gm_near = l->near,
                                   .gm_beyond = l->beyond));
+}
+
+ley_status pair_lists_make_move(pair_lists *l, dev *device, ley_error *error)
+{
+    const list_move_spec spec = lists_boxes_spec(&l->spec);
+    return kernel_create(device, &list_move_kind, &spec, NULL, NULL, &l->move, error);
+}
+
+void pair_lists_move(const pair_lists *l, command_sequence *w, buffer_of_float4 position,
+                     float (*row)[LEY_LIST_ROWS][4])
+{
+    const lists_shape *s = &l->shape;
+    sequence_step(w, ENERGY_STEP_PLACES);
+    sequence_write(w, l->rows.buffer, 0, row, sizeof *row);
+    lists_launch(w, &l->move, (size_t)s->slots, 1,
+                 KERNEL_ARGUMENTS(list_move, .gm_position = position, .padded = s->padded, .gm_frames = l->rows,
+                                  .gm_own = l->own, .slots = s->slots, .gm_sorted = l->sorted));
 }

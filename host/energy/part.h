@@ -7,12 +7,21 @@
 #include "energy/problem.h"
 #include "engine/command_sequence.h"
 
+/* The frame whose list a batch of one frame takes (origins.h). */
+typedef struct energy_origin {
+    int64_t number;          /* no other origin has it; 0: none, frames have lists of their own */
+    bool is_own;             /* it is the batch's frame itself */
+    const float *position_A; /* the run's, as cell_A */
+    const double *cell_A;    /* NULL: not periodic */
+} energy_origin;
+
 /* Frames on their way through a device. All arrays are by place (problem.h), of `frames` frames one
  * after the other, in A, e and kcal/mol. */
 typedef struct energy_batch {
     int64_t first; /* of the run */
     int frames;    /* 0: none is on its way */
     int lists;     /* of pairs that were made for them */
+    energy_origin origin;
     command_sequence sequence;
     buffer_of_float4 position; /* [frames][padded]: x, y, z from the frame's middle (in a cell: of the image within
                                   it), charge */

@@ -36,6 +36,15 @@ typedef struct energy_run {
     ley_error failure; /* all ends */
 } energy_run;
 
+/* What frames of a run have as origins (origins.h). */
+typedef struct energy_origins {
+    pthread_mutex_t mutex;
+    int64_t *first;  /* [frames]: the origin's number; -1: none, the frame has a list of its own. NULL: none was asked
+                        for */
+    int64_t decided; /* of so many frames */
+    int64_t before;  /* frames of all runs before, whether they were done or not */
+} energy_origins;
+
 struct ley_energy {
     energy_problem problem;
     ley_engine *engine; /* NULL: none, the host computes all */
@@ -43,6 +52,7 @@ struct ley_energy {
     atomic_bool is_cancelled, is_running;
     int64_t before; /* frames of runs before */
     energy_run run;
+    energy_origins origins;
     ley_energy_totals totals;
     pthread_mutex_t mutex;   /* for what devices share: the run's frames, the totals, devices' flags */
     energy_device **devices; /* [engine->candidate_count] */

@@ -1,6 +1,8 @@
 #include "energy/worker.h"
 
 #include "energy/device_part.h"
+#include "energy/listed.h"
+#include "energy/origins.h"
 #include "energy/store.h"
 #include "energy/verify.h"
 #include "error.h"
@@ -67,7 +69,12 @@ static ley_status start(energy_device *d, energy_batch *b, ley_error *error)
     const energy_range taken = take(e, d->part.frames);
     const size_t n = (size_t)e->problem.arrays.particles;
     b->frames = 0;
-    return taken.count == 0 ? LEY_OK
+    b->origin = (energy_origin){.number = 0};
+    if (taken.count == 0)
+        return LEY_OK;
+    const ley_status status =
+        energy_listed_shares(&d->part) ? energy_origin_find(e, taken.first, &b->origin, error) : LEY_OK;
+    return status != LEY_OK ? status
                             : energy_part_start(&d->part, b, taken.first, (int)taken.count,
                                                 e->run.position_A + 3 * n * (size_t)taken.first,
                                                 e->run.cell_A != NULL ? e->run.cell_A + 9 * taken.first : NULL, error);

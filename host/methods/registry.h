@@ -63,6 +63,8 @@
     KERNEL(list_first) \
     KERNEL(list_place) \
     KERNEL(list_boxes) \
+    KERNEL(list_blocks) \
+    KERNEL(list_move) \
     KERNEL(list_tiles) \
     KERNEL(listed_pairs) \
     KERNEL(listed_gather) \
