@@ -23,7 +23,7 @@ LEY_FN void ley_box_add(list_box *b, float x, float y, float z, float hx, float 
 /* Half of a length, and what rounding may have taken from it. */
 LEY_FN float ley_box_half(float low, float high)
 {
-    return 0.5f * (high - low) + 0x1p-22f * LEY_MAX(LEY_ABS(low), LEY_ABS(high));
+    return 0.5f * (high - low) + 2.4e-7f * LEY_MAX(LEY_ABS(low), LEY_ABS(high));
 }
 
 /* To [6][pitch], as list_boxes.cl has them. */
