@@ -251,9 +251,10 @@ static ley_status make_buffers(energy_part *part, const energy_problem *p, born 
     if (status == LEY_OK) /* in place of what is not there */
         status = arena_buffer(a, 4 * sizeof(float), DEV_READ_WRITE, &b->none.buffer, error);
     b->nowhere.buffer = b->none.buffer;
-    return status == LEY_OK ? arena_buffer(a, frames * (size_t)b->parts_of[LEY_BORN_ENERGIES] * part_floats(p) * sizeof(float),
-                                           DEV_READ_WRITE, &b->parts.buffer, error)
-                            : status;
+    return status == LEY_OK
+               ? arena_buffer(a, frames * (size_t)b->parts_of[LEY_BORN_ENERGIES] * part_floats(p) * sizeof(float),
+                              DEV_READ_WRITE, &b->parts.buffer, error)
+               : status;
 }
 
 static ley_status create(energy_part *part, command_sequence *w, void **own, ley_error *error)
@@ -319,9 +320,9 @@ static void launch_particles(const energy_problem *p, const born *b, energy_batc
                                   .gm_slope = batch->slope,
                                   .gm_force = p->options.forces ? batch->force : b->nowhere};
     memcpy(a.numbers, b->of_particles, sizeof a.numbers);
-    sequence_launch(&batch->sequence, kernel,
-                    (const size_t[3]){p->padded / kernel->group_size[0], (size_t)batch->frames, 1}, &a,
-                    born_predict(&b->kernels.pairs[pass], (double)(b->parts_of[pass] * batch->frames) * (double)p->padded));
+    sequence_launch(
+        &batch->sequence, kernel, (const size_t[3]){p->padded / kernel->group_size[0], (size_t)batch->frames, 1}, &a,
+        born_predict(&b->kernels.pairs[pass], (double)(b->parts_of[pass] * batch->frames) * (double)p->padded));
 }
 
 static void launch(energy_part *part, void *own, energy_batch *batch)

@@ -66,10 +66,10 @@ static size_t pairs_local_bytes(const dev_info *info, const void *spec)
 {
     const born_pairs_spec *s = spec;
     (void)info;
-    return s->width > 1 ? 0
-                        : (size_t)s->tile * 8 * sizeof(float) +
-                              LEY_BORN_MARKS(s->pass, s->neck, (size_t)s->tile, (size_t)s->ux, (size_t)s->wg) *
-                                  sizeof(int32_t);
+    return s->width > 1
+               ? 0
+               : (size_t)s->tile * 8 * sizeof(float) +
+                     LEY_BORN_MARKS(s->pass, s->neck, (size_t)s->tile, (size_t)s->ux, (size_t)s->wg) * sizeof(int32_t);
 }
 
 static const char *const pass_names[BORN_PASSES] = {"integrals", "energies", "chain"};

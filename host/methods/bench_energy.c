@@ -267,7 +267,12 @@ static work work_of_listed(const worker *w, bool is_ewald, bool forces)
 {
     const list_tiles_spec spec = lists_spec_for(w->info);
     const bool has_powers = is_ewald && spec.width == 1;
-    const double value = has_powers ? 9 : is_ewald ? 15 : 0, slope = has_powers ? 2 : is_ewald ? 14 : 0,
+    const double value = has_powers ? 9
+                         : is_ewald ? 15
+                                    : 0,
+                 slope = has_powers ? 2
+                         : is_ewald ? 14
+                                    : 0,
                  each = 19 + value + (forces ? 12 + slope : 0), powers = has_powers ? 1 + (forces ? 1 : 0) : 0;
     return spec.full ? (work){2 * each, 2, 2 * powers} : (work){each + (forces ? 5 : 2), 1, powers};
 }
