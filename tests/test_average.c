@@ -766,8 +766,8 @@ static void pmepot_is_reproduced(void **state)
 typedef struct planted {
     const kernel_kind *kind;
     const char *from, *to;
-    const char *of; /* "group": specifications for GPUs, which any device runs; "vectors": for CPUs alone; NULL: those
-                       for this device */
+    const char *of;   /* "group": specifications for GPUs, which any device runs; "vectors": for CPUs alone; NULL: those
+                         for this device */
     const char *file; /* the file that has it; NULL: the kernel's own */
 } planted;
 
