@@ -266,14 +266,16 @@ ley_status ley_energy_run(ley_energy *e, int64_t frames, const float *position_A
     return status;
 }
 
-/* The first failure, without a build's options, which would fill it. */
+/* The name of a device that has failed, and why; of a long message, as that of a build with its
+ * options, the beginning and the end. */
 static void put_failure(const energy_device *d, ley_energy_totals *totals)
 {
-    const char *message = d->failure.status != LEY_OK ? d->failure.message : "it does not answer",
-               *options = strstr(message, " (-"), *rest = options != NULL ? strchr(options, ')') : NULL;
-    const int before = rest != NULL ? (int)(options - message) : (int)strlen(message);
-    snprintf(totals->failure, sizeof totals->failure, "%.60s: %.*s%.120s", d->info->name, before, message,
-             rest != NULL ? rest + 1 : "");
+    enum { END = 90, MOST = 180 };
+    const char *message = d->failure.status != LEY_OK ? d->failure.message : "it does not answer";
+    const size_t length = strlen(message);
+    const bool is_long = length > MOST;
+    snprintf(totals->failure, sizeof totals->failure, "%.60s: %.*s%s%s", d->info->name, is_long ? MOST - END : MOST,
+             message, is_long ? " ... " : "", is_long ? message + length - END : "");
 }
 
 void ley_energy_get_totals(const ley_energy *e, ley_energy_totals *totals)

@@ -53,7 +53,7 @@ def _groups_in(universe: Any, groups: Any, index: np.ndarray) -> Any:
     place = np.full(len(universe.atoms), -1)
     place[index] = np.arange(len(index))
     owner = np.full(len(universe.atoms), -1)
-    found, words = [], []
+    found, words = [], []  # type: List[np.ndarray], List[str]
     for k, group in enumerate(groups):
         atoms = np.asarray(selected(universe, group, "groups").indices)
         word = group if isinstance(group, str) else f"{len(atoms)} atoms, group {k + 1}"

@@ -227,7 +227,7 @@ def mmgbsa(topology: Any, *trajectories: Any, receptor: Any, ligand: Any, parame
     Errors: UsageError for selections that are empty, overlap or leave atoms out, and where receptor and ligand are
     bonded; those of `energy()`.
     """
-    given.update({name: PARAMETERS[name].checked("none" if word is None else word)  # type: ignore[call-arg]
+    given.update({name: PARAMETERS[name].checked("none" if word is None else word)  # type: ignore[typeddict-item]
                   for name, word in (("gb", gb), ("surface", surface))})
     asked, by, matrix = options_of(given), by_of(by, matrix), switch_of(matrix, "matrix")
     particles, universe, topology_name = open_trajectory(topology, parameters, trajectories, model_of(asked))
