@@ -24,7 +24,7 @@ typedef struct fit_score_values {
 
 enum { OUTPUT, MASK, THRESHOLD, BY, WINDOW, GRADIENT };
 
-static const char *const windows[] = {"residue", NULL};
+static const char *const windows[] = {"none", "residue", NULL};
 
 static const option_row rows[] = {
     [OUTPUT] = {.name = "output",
@@ -53,9 +53,7 @@ static const option_row rows[] = {
             .kind = OPTION_CHOICE,
             .is_text = true,
             .offset = offsetof(fit_score_values, by),
-            .value = "residue",
             .choices = windows,
-            .unset = "none",
             .help = "also the correlation around each residue, in FILE_residues.csv"},
     [WINDOW] = {OPTION_OF(ley_density_options, "window", fit_score_values, density)},
     [GRADIENT] = {.name = "gradient",
@@ -174,7 +172,9 @@ static ley_status score(fit_score_run *r, ley_error *error)
 static ley_status work(fit_score_run *r, ley_error *error)
 {
     const fit_score_values *values = r->values;
-    ley_status status = map_read(r->arguments->operand, values->value, values->quiet, &r->map, error);
+    ley_status status = ley_map_read_with_gaps(r->arguments->operand, values->value, &r->map, error);
+    if (status == LEY_OK && !values->quiet && ley_map_remark(r->map) != NULL)
+        warn("%s", ley_map_remark(r->map));
     if (status == LEY_OK && values->mask != NULL)
         status = map_read(values->mask, NULL, values->quiet, &r->mask, error);
     if (status == LEY_OK)

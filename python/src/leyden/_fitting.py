@@ -40,6 +40,12 @@ _RESULT_BYTES = 64 << 20  # of what one call gives
 # ---- Atoms ---------------------------------------------------------------------------------------
 
 
+def _places_of(source: Any) -> Atoms:
+    """Atoms whose charges nobody needs: topologies may have none."""
+    of = getattr(source, "atoms", None)
+    return atoms_of(source) if of is None or not hasattr(of, "positions") else Atoms(of.positions, np.zeros(len(of)))
+
+
 def _labels_of(atoms: Any) -> Labels:
     """Of MDAnalysis's atoms."""
     def of(name: str) -> Any:
@@ -112,7 +118,7 @@ def _map_of(source: Any, name: str) -> Map:
     if isinstance(source, Map):
         return source
     if isinstance(source, (str, bytes, os.PathLike)):
-        return Map.read(source)
+        return Map.read(source, gaps=True)
     raise UsageError(f"{name}: a leyden.Map or a map's file name is needed, not {type(source).__name__}")
 
 
@@ -263,7 +269,7 @@ def density_map(atoms: AtomsArgument, *, weights: Any = "number", grid: Optional
     Errors: UsageError; InputError where elements are needed that are not known, or the resolution is less than the
     spacing; those of `map()`.
     """
-    of = atoms_of(atoms, needs_radii=False)
+    of = _places_of(atoms)
     options = _options_of(given)
     where = _grid_for(of, options, grid, like, spacing)
     if form is not None:
@@ -387,6 +393,8 @@ def _windows_of(group: Any, by: Any) -> Tuple[Optional[np.ndarray], List[str]]:
     windows, place = np.full(len(group), -1), {int(k): i for i, k in enumerate(group.indices)}
     for number, words in enumerate(by):
         for index in selected(group, words, "by").indices:
+            if int(index) not in place:
+                raise UsageError(f"by: {words!r:.60} has atoms that do not count, as select says")
             windows[place[int(index)]] = number
     return windows, [str(words) for words in by]
 
@@ -427,7 +435,7 @@ def fit_score(map: Any, universe: Any, *trajectories: Any, weights: Any = "numbe
     if isinstance(threshold, str) and not is_relative:
         raise UsageError(f"threshold: a number or 'mean+deviation' is needed, not {threshold!r}")
     frames = Frames(universe_of(universe, trajectories), select=select, start=start, stop=stop, step=step, cell=np.eye(3),
-                    skip_bad=switch_of(skip_bad, "skip_bad"), readers=readers)
+                    skip_bad=switch_of(skip_bad, "skip_bad"), readers=readers, needs_charges=False)
     group, options = frames.group, _options_of(given)
     windows, labels = _windows_of(group, by)
     convention = str(given.get("convention") or "molmap")
