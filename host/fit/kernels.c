@@ -1,8 +1,5 @@
-/* Specifications of the kernels, and their known-answer tests: some atoms on a small grid, against
- * the law. */
-#include "fit/part.h"
+#include "fit/kernels.h"
 
-#include "calibrate.h"
 #include "error.h"
 #include "verify/self_test.h"
 
@@ -10,53 +7,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-static bool has_vectors(const dev_info *info)
-{
-    return info->device_class == DEV_CPU && info->vector_width >= 4;
-}
-
-/* Multiplications on processors, the device's own function elsewhere. */
-static int exp_for(const dev_info *info)
-{
-    return info->device_class == DEV_CPU ? LEY_EXP_POLYNOMIAL : LEY_EXP_STANDARD;
-}
-
-static atom_density_spec density_spec(const dev_info *info, bool is_group, bool is_oblique, bool is_varied,
-                                      bool is_stored, int sets)
-{
-    enum { GROUP = LEY_DENSITY_BRICK * LEY_DENSITY_BRICK };
-    const bool is_vector =
-        (has_vectors(info) && !is_group) || (info->max_work_group > 0 && info->max_work_group < GROUP);
-    const int width = calibrate_width(info);
-    return (atom_density_spec){.sum = LEY_SPEC_SUM_FLOAT,
-                               .width = !is_vector                  ? 1
-                                        : width > LEY_DENSITY_BRICK ? width
-                                                                    : LEY_DENSITY_BRICK,
-                               .root = LEY_ROOT_STANDARD,
-                               .exp = exp_for(info),
-                               .wg = is_vector ? 1 : GROUP,
-                               .oblique = is_oblique,
-                               .varied = is_varied,
-                               .stored = is_stored,
-                               .sets = sets};
-}
-
-atom_density_spec fit_density_spec(const fit_problem *p, const dev_info *info, bool is_group)
-{
-    return density_spec(info, is_group, p->is_oblique, p->is_varied, fit_is_stored(p), fit_sets(p));
-}
-
-fit_gradient_spec fit_gradient_spec_of(const fit_problem *p, const dev_info *info)
-{
-    return (fit_gradient_spec){
-        .sum = LEY_SPEC_SUM_FLOAT, .width = 1, .root = LEY_ROOT_STANDARD, .exp = exp_for(info), .varied = p->is_varied};
-}
-
-kernel_dialect fit_windows_spec(void)
-{
-    return (kernel_dialect){.sum = LEY_SPEC_SUM_FLOAT, .width = 1, .root = LEY_ROOT_STANDARD};
-}
 
 /* ---- A trial --------------------------------------------------------------------------------- */
 
@@ -289,11 +239,11 @@ static void density_specs(const dev_info *info, kernel_depth depth, kernel_visit
                {false, true, false, 1},  {false, true, true, 1},   {true, true, false, 1},  {true, false, true, 1},
                {true, false, false, 7},  {false, false, true, 7},  {false, true, true, 7},  {true, true, false, 7}};
     static const size_t counts[] = {[KERNEL_FEW] = 2, [KERNEL_MORE] = 7, [KERNEL_ALL] = sizeof all / sizeof *all};
-    for (int is_group = 0; is_group < (has_vectors(info) && depth > KERNEL_FEW ? 2 : 1); is_group++)
+    for (int is_group = 0; is_group < (fit_has_vectors(info) && depth > KERNEL_FEW ? 2 : 1); is_group++)
         for (size_t i = 0; i < counts[depth]; i++) {
             char name[64];
             const atom_density_spec spec =
-                density_spec(info, is_group != 0, all[i].is_oblique, all[i].is_varied, all[i].is_stored, all[i].sets);
+                fit_spec_of(info, is_group != 0, all[i].is_oblique, all[i].is_varied, all[i].is_stored, all[i].sets);
             snprintf(name, sizeof name, "atom_density%s%s%s%s-%d", is_group ? "-group" : "",
                      all[i].is_oblique ? "-oblique" : "", all[i].is_varied ? "-varied" : "",
                      all[i].is_stored ? "-stored" : "", all[i].sets);
@@ -335,7 +285,7 @@ static ley_status test_with_law(const dev_kernel *built, bool is_varied, bool is
 {
     trial *t;
     double *rho[FRAMES] = {NULL}, most[FRAMES];
-    const atom_density_spec spec = density_spec(built->device->info, false, true, is_varied, true, LEY_FIT_ALL);
+    const atom_density_spec spec = fit_spec_of(built->device->info, false, true, is_varied, true, LEY_FIT_ALL);
     ley_status status = trial_make(&t, error);
     if (status != LEY_OK)
         return status;

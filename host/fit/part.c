@@ -2,7 +2,6 @@
 
 #include "error.h"
 #include "parallel.h"
-#include "watch.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -125,22 +124,6 @@ ley_status fit_memory_make(fit_part *part, const fit_problem *problem, dev *devi
     part->frames = status == LEY_OK ? frames_of_batch(part, frames) : 0;
     for (int i = 0; i < FIT_BATCHES && status == LEY_OK; i++)
         status = make_batch(part, &part->batch[i], error);
-    return status;
-}
-
-ley_status fit_part_begin(fit_part *part, const fit_problem *problem, dev *device, ley_error *error)
-{
-    const atom_density_spec spec = fit_density_spec(problem, device->info, false);
-    const fit_gradient_spec gradient = fit_gradient_spec_of(problem, device->info);
-    const kernel_dialect windows = fit_windows_spec();
-    watch_expect(0);
-    ley_status status = fit_memory_make(part, problem, device, &spec, INT64_MAX, error);
-    if (status == LEY_OK)
-        status = kernel_create(device, &atom_density_kind, &spec, NULL, NULL, &part->density, error);
-    if (status == LEY_OK && problem->windows > 0)
-        status = kernel_create(device, &fit_windows_kind, &windows, NULL, NULL, &part->windows, error);
-    if (status == LEY_OK && problem->has_gradient)
-        status = kernel_create(device, &fit_gradient_kind, &gradient, NULL, NULL, &part->gradient, error);
     return status;
 }
 
@@ -268,7 +251,7 @@ void fit_launch_density(fit_part *part, fit_batch *b, const dev_kernel *kernel)
         sequence_poison(&b->sequence, &b->parts, (size_t)b->frames * own.parts);
     if (b->density.buffer != NULL)
         sequence_fill(&b->sequence, b->density.buffer, 0, UINT32_MAX, (size_t)b->frames * own.density);
-    atom_density_arguments a = {.kind = &atom_density_kind,
+    atom_density_arguments a = {.kind = kernel->kind,
                                 .gm_atoms = b->atoms,
                                 .gm_falls = p->is_varied ? b->falls : any,
                                 .gm_first = b->cells,
@@ -293,7 +276,7 @@ void fit_launch_windows(fit_part *part, fit_batch *b, const dev_kernel *kernel)
     const size_t items = kernel->group_size[0];
     const double reach_A = fit_window_A(p);
     fit_windows_arguments a = {
-        .kind = &fit_windows_kind,
+        .kind = kernel->kind,
         .gm_places = b->places,
         .gm_boxes = b->boxes,
         .gm_window = part->window,
@@ -319,7 +302,7 @@ void fit_launch_gradient(fit_part *part, fit_batch *b, const dev_kernel *kernel)
     const size_t items = kernel->group_size[0];
     const double atom_s = part->arena.device->info->device_class == DEV_CPU ? 2e-6 : 2e-9;
     fit_gradient_arguments a = {
-        .kind = &fit_gradient_kind,
+        .kind = kernel->kind,
         .gm_atoms = b->atoms,
         .gm_falls = p->is_varied ? b->falls : b->density,
         .gm_first = b->cells,
@@ -348,20 +331,4 @@ void fit_batch_read(fit_part *part, fit_batch *b)
         sequence_read(&b->sequence, b->windows.buffer, 0, b->windows.staging, count * own.windows);
     if (b->gradient.buffer != NULL)
         sequence_read(&b->sequence, b->gradient.buffer, 0, b->gradient.staging, count * own.gradient);
-}
-
-ley_status fit_part_start(fit_part *part, fit_batch *b, int64_t first, int frames, const float *position_A,
-                          const double *threshold, int *bad, ley_error *error)
-{
-    const ley_status status = fit_batch_begin(part, b, frames, position_A, threshold, bad, error);
-    if (status != LEY_OK)
-        return status;
-    b->first = first;
-    fit_launch_density(part, b, &part->density);
-    if (part->problem->windows > 0)
-        fit_launch_windows(part, b, &part->windows);
-    if (part->problem->has_gradient)
-        fit_launch_gradient(part, b, &part->gradient);
-    fit_batch_read(part, b);
-    return sequence_status(&b->sequence, error);
 }

@@ -2,10 +2,9 @@
 #ifndef LEY_FIT_PART_H
 #define LEY_FIT_PART_H
 
-#include "arguments.h"
 #include "engine/command_sequence.h"
-#include "fit/kernels.h"
 #include "fit/places.h"
+#include "fit/specs.h"
 
 /* Frames on their way through a device. */
 typedef struct fit_batch {
@@ -42,9 +41,7 @@ typedef struct fit_part {
 ley_status fit_memory_make(fit_part *part, const fit_problem *problem, dev *device, const atom_density_spec *spec,
                            int64_t frames, ley_error *error);
 
-/* Memory and kernels; on the device's thread, as all that follows. On failure fit_part_end() ends
- * what there is. */
-ley_status fit_part_begin(fit_part *part, const fit_problem *problem, dev *device, ley_error *error);
+/* Ends all of it, kernels as well. */
 void fit_part_end(fit_part *part);
 
 /* Begins the batch's sequence, which sends frames. The arrays are theirs, and may be reused when it
@@ -59,9 +56,5 @@ void fit_launch_gradient(fit_part *part, fit_batch *batch, const dev_kernel *ker
 
 /* Reads what there is of results. */
 void fit_batch_read(fit_part *part, fit_batch *batch);
-
-/* All of this. */
-ley_status fit_part_start(fit_part *part, fit_batch *batch, int64_t first, int frames, const float *position_A,
-                          const double *threshold, int *bad, ley_error *error);
 
 #endif

@@ -1,6 +1,7 @@
 #include "fit/worker.h"
 
 #include "error.h"
+#include "fit/device_part.h"
 #include "fit/store.h"
 #include "log.h"
 #include "watch.h"
