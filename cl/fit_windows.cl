@@ -1,14 +1,14 @@
-/* Sums of a density a and a map b over windows, frame after frame: a window's nodes are those within
- * a distance of any of its atoms. A work-item has a window of a frame.
+/* Sums of a density a and a map b over windows, frame after frame: a window's nodes are those
+ * within a distance of any of its atoms. A work-item has a window of a frame.
  *
  * gm_places    [frames][n_places] {x, y, z, -}, in nodes from the grid's first one on, window after
  *              window
- * gm_boxes     [frames][n_boxes][2] least and largest x, y, z of each LEY_FIT_CHUNK atoms of a window,
- *              and as far around as the distance goes
+ * gm_boxes     [frames][n_boxes][2] least and largest x, y, z of each LEY_FIT_CHUNK atoms of a
+ *              window, and as far around as the distance goes
  * gm_window    [2][windows + 1] where a window's atoms begin, and its boxes
  * size         nodes along x, y, z
- * numbers      products of the grid's steps, A^2: of x, y and z with themselves, twice those of x y,
- *              x z and y z; .s9: the square of the distance, A^2
+ * numbers      products of the grid's steps, A^2: of x, y and z with themselves, twice those of
+ *              x y, x z and y z; .s9: the square of the distance, A^2
  * gm_map       [nodes], x fastest; not-a-numbers where a node does not count
  * gm_density   [frames][nodes]
  * gm_sums      [frames][windows][LEY_FIT_WINDOW_SUMS] nodes, a, b, a b, a^2, b^2

@@ -1,5 +1,5 @@
-/* leyden: densities of atoms as maps, as electron microscopes see them, and how well the frames of a
- * trajectory fit a map. (The electron density of a wavefunction is leyden_wavefunction.h's.)
+/* leyden: densities of atoms as maps, as electron microscopes see them, and how well the frames of
+ * a trajectory fit a map. (The electron density of a wavefunction is leyden_wavefunction.h's.)
  * leyden.h, which has the conventions, includes this; docs/fitting.md has the formulas. */
 #ifndef LEYDEN_H
 #include "leyden.h"
@@ -14,8 +14,8 @@ extern "C" {
  *
  *     rho(r) = sum_i w_i A_i exp(-|r - r_i|^2 / (2 s_i^2)),
  *
- * each atom cut off where its distance along an axis of the grid, perpendicular to the planes of the
- * other two axes, is more than c s_i. */
+ * each atom cut off where its distance along an axis of the grid, perpendicular to the planes of
+ * the other two axes, is more than c s_i. */
 typedef enum ley_density_convention {
     LEY_DENSITY_MOLMAP,  /* ChimeraX's molmap, EMAN's: s = d / (pi sqrt 2), A = (2 pi s^2)^(-3/2), c = 5 */
     LEY_DENSITY_VOLTOOL, /* VMD's voltool and mdff: s_i = 0.2 d times the atom's radius in A, A = 1; c is 4, from 9 A on
@@ -32,8 +32,8 @@ typedef enum ley_density_weights {
     LEY_DENSITY_WEIGHTS
 } ley_density_weights;
 
-/* Atomic numbers by the atoms' names, [n]; 0: the name says nothing. NULL: there are no names, as of
- * atoms that no PQR file has. */
+/* Atomic numbers by the atoms' names, [n]; 0: the name says nothing. NULL: there are no names, as
+ * of atoms that no PQR file has. */
 LEY_API const int32_t *ley_atoms_elements(const ley_atoms *atoms);
 
 /* w of each atom, [n]. Errors: LEY_ERROR_INPUT, with the first atom, where an element is needed and
@@ -57,8 +57,8 @@ typedef struct ley_density_options {
 /* Molmap, 5 A, atomic numbers; one of 256 frames is verified. */
 LEY_API void ley_density_options_default(ley_density_options *options);
 
-/* The grid of a structure's density where no other one is given: orthogonal, d / 3 (molmap) or 0.3 d
- * (voltool) from node to node, 3 d beyond all atoms. Errors: those of ley_grid_check(). */
+/* The grid of a structure's density where no other one is given: orthogonal, d / 3 (molmap) or 0.3
+ * d (voltool) from node to node, 3 d beyond all atoms. Errors: those of ley_grid_check(). */
 LEY_API ley_status ley_density_grid(const ley_atoms *atoms, const ley_density_options *options, ley_grid *grid,
                                     ley_error *error);
 
@@ -90,12 +90,12 @@ typedef enum ley_fit_score {
 /* Densities of frames of the same atoms, prepared: kernels, buffers, the map. */
 typedef struct ley_fit ley_fit;
 
-/* For n atoms of these weights, and radii in A (which molmap does not read: NULL). All is copied; the
- * engine must outlive this. NULL: the fastest device is opened as soon as the host would be slower;
- * where there is none the host computes. Errors: LEY_ERROR_USAGE for options out of range, and a mask of another grid;
- * LEY_ERROR_INPUT where the resolution is less than the spacing of the grid, the map is the same at
- * every node that counts, a weight is not finite, all are 0, or voltool lacks a radius; LEY_ERROR_MEMORY;
- * those of ley_engine_create(). */
+/* For n atoms of these weights, and radii in A (which molmap does not read: NULL). All is copied;
+ * the engine must outlive this. NULL: the fastest device is opened as soon as the host would be
+ * slower; where there is none the host computes. Errors: LEY_ERROR_USAGE for options out of range,
+ * and a mask of another grid; LEY_ERROR_INPUT where the resolution is less than the spacing of the
+ * grid, the map is the same at every node that counts, a weight is not finite, all are 0, or
+ * voltool lacks a radius; LEY_ERROR_MEMORY; those of ley_engine_create(). */
 LEY_API ley_status ley_fit_create(ley_engine *engine, const ley_fit_target *target, size_t n, const double *weight,
                                   const double *radius_A, const ley_density_options *options, ley_fit **fit,
                                   ley_error *error);
@@ -109,11 +109,12 @@ typedef struct ley_fit_results {
     float *density;  /* [frames][nodes], the grid's first axis fastest */
 } ley_fit_results;
 
-/* Frames: float32 [frames][n][3], A; their thresholds, above 0, [frames], or NULL. The same frame has
- * the same bytes each time on the same device. Errors: LEY_ERROR_USAGE for results that the target
- * has not asked for; LEY_ERROR_INPUT for a position that is not a number, or beyond 1e6 A, with the
- * frame, counted from 1 over all that were run, and the atom; LEY_ERROR_WRONG_RESULT where a frame,
- * which is named, has failed its verification on every device; LEY_ERROR_MEMORY; LEY_CANCELLED. */
+/* Frames: float32 [frames][n][3], A; their thresholds, above 0, [frames], or NULL. The same frame
+ * has the same bytes each time on the same device. Errors: LEY_ERROR_USAGE for results that the
+ * target has not asked for; LEY_ERROR_INPUT for a position that is not a number, or beyond 1e6 A,
+ * with the frame, counted from 1 over all that were run, and the atom; LEY_ERROR_WRONG_RESULT where
+ * a frame, which is named, has failed its verification on every device; LEY_ERROR_MEMORY;
+ * LEY_CANCELLED. */
 LEY_API ley_status ley_fit_run(ley_fit *fit, int64_t frames, const float *position_A, const double *threshold,
                                const ley_fit_results *results, ley_error *error);
 

@@ -53,6 +53,7 @@ static const option_row rows[] = {
             .kind = OPTION_CHOICE,
             .is_text = true,
             .offset = offsetof(fit_score_values, by),
+            .value = "WHAT",
             .choices = windows,
             .help = "also the correlation around each residue, in FILE_residues.csv"},
     [WINDOW] = {OPTION_OF(ley_density_options, "window", fit_score_values, density)},

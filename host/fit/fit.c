@@ -1,5 +1,5 @@
-/* Densities of frames: the caller's thread gives out the frames to devices, and waits; the host does
- * what is sooner done than a device is opened, and what no device is left for. */
+/* Densities of frames: the caller's thread gives out the frames to devices, and waits; the host
+ * does what is sooner done than a device is opened, and what no device is left for. */
 #include "fit/store.h"
 #include "fit/worker.h"
 

@@ -1,5 +1,5 @@
-/* The kernels of densities of atoms, and their known-answer tests: some atoms on a small grid, against
- * the law. */
+/* The kernels of densities of atoms, and their known-answer tests: some atoms on a small grid,
+ * against the law. */
 #ifndef LEY_FIT_KERNELS_H
 #define LEY_FIT_KERNELS_H
 

@@ -18,7 +18,8 @@ ley_status fit_bricks_make(const fit_problem *p, int width, fit_bricks *made, le
 
 /* Of `frames` frames: [frames][atoms] {x, y, z, weight}, widths' falls (1/A^2, or NULL), and which
  * atoms of the frame they are; [frames][cells + 1] where cells begin. Atoms that reach no node are
- * left out. Errors: LEY_ERROR_INPUT, with a frame, from 0, in *bad, and the atom; LEY_ERROR_MEMORY. */
+ * left out. Errors: LEY_ERROR_INPUT, with a frame, from 0, in *bad, and the atom;
+ * LEY_ERROR_MEMORY. */
 typedef struct fit_places {
     float (*atom)[4], *fall;
     int32_t *order, *first;

@@ -31,7 +31,8 @@ static const ley_parameter rows[] = {
      .sentence = "nodes of a local correlation are so near to one of the atoms of its residue or segment",
      PARAMETER_FIELD(ley_density_options, window_A)},
     {.name = "verify_every", .type = LEY_PARAMETER_INTEGER, .level = LEY_EXPERT, .value = "N", .default_value = {256},
-     .low = 0, .high = 9e15, .sentence = "verify one of so many frames in double precision, the first one always; 0: none",
+     .low = 0, .high = 9e15,
+     .sentence = "verify one of so many frames in double precision, the first one always; 0: none",
      PARAMETER_FIELD(ley_density_options, verify_every)},
 };
 /* clang-format on */

@@ -8,8 +8,8 @@
  * wrong. */
 ley_status fit_verify(ley_fit *fit, const fit_part *part, const fit_batch *batch, int frame, ley_error *error);
 
-/* Sums over the nodes within `reach_A` of a window's atoms, of the density at the nodes [first, first
- * + count), which has all of them. `mark`: a byte for each of these nodes, which are 0. */
+/* Sums over the nodes within `reach_A` of a window's atoms, of the density at the nodes [first,
+ * first + count), which has all of them. `mark`: a byte for each of these nodes, which are 0. */
 density_sums fit_law_window(const fit_problem *p, const float *position_A, const double *rho, const int64_t first[3],
                             const int64_t count[3], int32_t window, double reach_A, unsigned char *mark);
 

@@ -112,8 +112,8 @@ static ley_status work(fit_device *d, ley_error *error)
     return status;
 }
 
-/* The run may end meanwhile, and its arrays with it. False: it has; where beginning failed, too, the
- * next run tries again. */
+/* The run may end meanwhile, and its arrays with it. False: it has; where beginning failed, too,
+ * the next run tries again. */
 static bool prepare(fit_device *d, dev *device, ley_status *status, ley_error *error)
 {
     ley_fit *fit = d->fit;

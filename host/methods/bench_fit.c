@@ -1,6 +1,6 @@
-/* How well frames fit a map, from the host's memory: a small protein in batches, a million atoms, and
- * a virus capsid as the papers have one, a hollow shell as dense as protein. The map is the density
- * of the first frame, whose correlation with itself is 1. */
+/* How well frames fit a map, from the host's memory: a small protein in batches, a million atoms,
+ * and a virus capsid as the papers have one, a hollow shell as dense as protein. The map is the
+ * density of the first frame, whose correlation with itself is 1. */
 #include "clock.h"
 #include "error.h"
 #include "methods/frames.h"

@@ -9,8 +9,8 @@
 #include <string.h>
 #include <strings.h>
 
-/* IUPAC's abridged standard atomic weights (2021), in u; of elements that have none, the mass number
- * of the isotope of the longest life. */
+/* IUPAC's abridged standard atomic weights (2021), in u; of elements that have none, the mass
+ * number of the isotope of the longest life. */
 static const struct element {
     char symbol[3];
     double mass;
@@ -47,8 +47,8 @@ static int32_t number_of(const char *symbol)
 
 int32_t element_of_name(const char *name, size_t length)
 {
-    /* Names of two letters that are no other atom's in a protein, a nucleic acid or a lipid; and ions
-     * by the names of force fields. */
+    /* Names of two letters that are no other atom's in a protein, a nucleic acid or a lipid; and
+     * ions by the names of force fields. */
     static const char *const pairs[] = {"CL", "BR", "ZN", "FE", "MG", "SE", "SI", "LI", "AL", "MN", "CU"};
     static const char *const ions[][2] = {{"SOD", "Na"}, {"CLA", "Cl"}, {"POT", "K"},  {"CAL", "Ca"}, {"CES", "Cs"},
                                           {"RUB", "Rb"}, {"CAD", "Cd"}, {"NA+", "Na"}, {"K+", "K"},   {"CL-", "Cl"}};
