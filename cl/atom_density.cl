@@ -14,8 +14,8 @@
  * bricks       how many along x, y, z
  * reach        in how many nodes along x, y, z atoms may be that count
  * numbers      products of the grid's steps, A^2: of x, y and z with themselves, twice those of
- *              x y, x z and y z; what fall times the square of the distance in nodes along x, y, z may
- *              be; fall, unless LEY_VARIED
+ *              x y, x z and y z; what fall times the square of the distance in nodes along x,
+ *              y, z may be; fall, unless LEY_VARIED
  * gm_map       where LEY_SETS, [nodes], x fastest, of all bricks: values, not-a-numbers where a
  *              node does not count
  * gm_mask      [nodes] 1 or 0, where LEY_SETS has LEY_FIT_MASKED

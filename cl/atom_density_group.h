@@ -17,7 +17,8 @@ LEY_FN float density_along(float way, float product, float fall, float limit)
 }
 
 LEY_FN void stage_atom(float4 atom_at, float fall, int first_x, int first_y, int first_z,
-                       LEY_REFERENCE(sixteen) numbers, int item, LEY_LOCAL float *sm_tables, LEY_LOCAL float4 *sm_along_z)
+                       LEY_REFERENCE(sixteen) numbers, int item, LEY_LOCAL float *sm_tables,
+                       LEY_LOCAL float4 *sm_along_z)
 {
     const float x = atom_at.x - first_x, y = atom_at.y - first_y, z = atom_at.z - first_z;
     LEY_LOCAL float *sm_own = sm_tables + item * ROW;
