@@ -69,6 +69,10 @@ LEY_KERNEL_OF(LEY_WG, 1, 1) atom_density(LEY_PARAMETERS(LEY_ATOM_DENSITY_ARGUMEN
 #if LEY_WIDTH == 1
     LEY_LOCAL_VARIABLE float sm_tables[TABLES];
     LEY_LOCAL_VARIABLE float4 sm_along_z[LEY_WG * (BRICK / 4)];
+#elif !LEY_OBLIQUE
+    real along_x[STAGED];
+    float along_yz[STAGED * ROW];
+    int staged = 0;
 #endif
 
     for (int k = 0; k < NODES; k++)
@@ -92,17 +96,29 @@ LEY_KERNEL_OF(LEY_WG, 1, 1) atom_density(LEY_PARAMETERS(LEY_ATOM_DENSITY_ARGUMEN
                 LEY_BARRIER();
                 add_atoms(count, item, numbers, sm_tables, sm_along_z, rho);
 #else
-                for (int k = 0; k < count; k++)
-                    add_atom(gm_atoms[frame * n_atoms + base + k],
+                for (int k = 0; k < count; k++) {
+                    const float4 own = gm_atoms[frame * n_atoms + base + k];
 #if LEY_VARIED
-                             gm_falls[frame * n_atoms + base + k],
+                    const float fall = gm_falls[frame * n_atoms + base + k];
 #else
-                             numbers.s9,
+                    const float fall = numbers.s9;
 #endif
-                             first_x, first_y, first_z, numbers, rho);
+#if LEY_OBLIQUE
+                    add_atom(own, fall, first_x, first_y, first_z, numbers, rho);
+#else
+                    staged += stage_atom(own, fall, first_x, first_y, first_z, numbers, staged, along_x, along_yz);
+                    if (staged == STAGED) {
+                        add_staged(staged, along_x, along_yz, rho);
+                        staged = 0;
+                    }
+#endif
+                }
 #endif
             }
         }
+#if LEY_WIDTH > 1 && !LEY_OBLIQUE
+    add_staged(staged, along_x, along_yz, rho);
+#endif
 
 #if LEY_STORED
     LEY_GLOBAL float *gm_own = gm_density + frame * nodes_xy * bricks.z * BRICK;

@@ -1,5 +1,7 @@
 /* A work-item's brick, for processors: a vector of LEY_WIDTH nodes along x for each y and z. An
- * atom is added to those rows alone that it reaches. */
+ * atom is staged as what its density is along x, times its weight, along y and along z; those that
+ * are staged are added to a plane of rows at a time, which stay in registers. On grids that are
+ * oblique it is added to those rows alone that it reaches. */
 #ifndef LEY_ATOM_DENSITY_VECTORS_H
 #define LEY_ATOM_DENSITY_VECTORS_H
 
@@ -13,6 +15,49 @@ LEY_FN real density_along(real way, float product, float fall, float limit)
     return select((real)0, ley_exp2(-product * square), square <= (real)limit);
 }
 
+#define STAGED 32 /* atoms */
+#define ROW (2 * BRICK) /* floats of an atom along y and z */
+
+/* Whether the atom reaches the brick; then it is staged as number `a`. */
+LEY_FN int stage_atom(float4 atom_at, float fall, int first_x, int first_y, int first_z, sixteen numbers, int a,
+                      real *along_x, float *along_yz)
+{
+    const float x = atom_at.x - first_x, y = atom_at.y - first_y, z = atom_at.z - first_z;
+    const float reach_x = sqrt(numbers.s6 / fall), reach_y = sqrt(numbers.s7 / fall), reach_z = sqrt(numbers.s8 / fall);
+    if (x < -reach_x || x > BRICK_X - 1 + reach_x || y < -reach_y || y > BRICK - 1 + reach_y || z < -reach_z ||
+        z > BRICK - 1 + reach_z)
+        return 0;
+    along_x[a] = atom_at.w * density_along(LEY_LANES - x, numbers.s0, fall, numbers.s6);
+#if LEY_WIDTH == ROW
+    const real is_z = LEY_LANES - (real)(BRICK - 0.5f), way = LEY_LANES - select((real)y, (real)(BRICK + z), is_z > 0);
+    const real square = fall * way * way, product = select((real)numbers.s1, (real)numbers.s2, is_z > 0);
+    LEY_PASTE(vstore, LEY_WIDTH)(select((real)0, ley_exp2(-product * square),
+                                        square <= select((real)numbers.s7, (real)numbers.s8, is_z > 0)),
+                                 0, along_yz + a * ROW);
+#else
+    LEY_PASTE(vstore, LEY_WIDTH)(density_along(LEY_LANES - y, numbers.s1, fall, numbers.s7), 0, along_yz + a * ROW);
+    LEY_PASTE(vstore, LEY_WIDTH)(density_along(LEY_LANES - z, numbers.s2, fall, numbers.s8), 0, along_yz + a * ROW + BRICK);
+#endif
+    return 1;
+}
+
+LEY_FN void add_staged(int count, const real *along_x, const float *along_yz, real *rho)
+{
+    for (int k = 0; k < BRICK; k++) {
+        real row[BRICK];
+        UNROLL for (int j = 0; j < BRICK; j++)
+            row[j] = rho[k * BRICK + j];
+        for (int a = 0; a < count; a++) {
+            const real xz = along_yz[a * ROW + BRICK + k] * along_x[a];
+            UNROLL for (int j = 0; j < BRICK; j++)
+                row[j] += along_yz[a * ROW + j] * xz;
+        }
+        UNROLL for (int j = 0; j < BRICK; j++)
+            rho[k * BRICK + j] = row[j];
+    }
+}
+
+#if LEY_OBLIQUE
 LEY_FN void add_atom(float4 atom_at, float fall, int first_x, int first_y, int first_z, sixteen numbers, real *rho)
 {
     const float x = atom_at.x - first_x, y = atom_at.y - first_y, z = atom_at.z - first_z;
@@ -21,7 +66,6 @@ LEY_FN void add_atom(float4 atom_at, float fall, int first_x, int first_y, int f
               z0 = max((int)ceil(z - reach_z), 0), z1 = min((int)floor(z + reach_z), BRICK - 1);
     if (x < -reach_x || x > BRICK_X - 1 + reach_x || y0 > y1 || z0 > z1)
         return;
-#if LEY_OBLIQUE
     const real dx = LEY_LANES - x;
     for (int k = z0; k <= z1; k++)
         for (int j = y0; j <= y1; j++) {
@@ -31,18 +75,8 @@ LEY_FN void add_atom(float4 atom_at, float fall, int first_x, int first_y, int f
             rho[k * BRICK + j] += select((real)0, atom_at.w * ley_exp2(-fall * square_A2),
                                          fall * dx * dx <= (real)numbers.s6);
         }
-#else
-    const real along_x = atom_at.w * density_along(LEY_LANES - x, numbers.s0, fall, numbers.s6);
-    float along_y[LEY_WIDTH], along_z[LEY_WIDTH];
-    LEY_PASTE(vstore, LEY_WIDTH)(density_along(LEY_LANES - y, numbers.s1, fall, numbers.s7), 0, along_y);
-    LEY_PASTE(vstore, LEY_WIDTH)(density_along(LEY_LANES - z, numbers.s2, fall, numbers.s8), 0, along_z);
-    for (int k = z0; k <= z1; k++) {
-        const real xz = along_z[k] * along_x;
-        for (int j = y0; j <= y1; j++)
-            rho[k * BRICK + j] += along_y[j] * xz;
-    }
-#endif
 }
+#endif
 
 LEY_FN float sum_of_lanes(real x)
 {

@@ -573,8 +573,8 @@
 
 /* atom_density.cl: nodes of a brick along y and z, and along x where work-items have no vectors;
  * nodes of a cell of atoms along each axis. LEY_VARIED 1: atoms have widths of their own.
- * LEY_STORED 1: the density is stored. LEY_SETS: sums over sets of nodes, those of the map, those of
- * its mask as well, and those where the density is no less than a threshold. */
+ * LEY_STORED 1: the density is stored. LEY_SETS: sums over sets of nodes, those of the map, those
+ * of its mask as well, and those where the density is no less than a threshold. */
 #define LEY_DENSITY_BRICK 8
 #define LEY_DENSITY_CELL 4
 #define LEY_FIT_ALL 1
