@@ -36,7 +36,8 @@ LEY_FN int stage_atom(float4 atom_at, float fall, int first_x, int first_y, int 
                                  0, along_yz + a * ROW);
 #else
     LEY_PASTE(vstore, LEY_WIDTH)(density_along(LEY_LANES - y, numbers.s1, fall, numbers.s7), 0, along_yz + a * ROW);
-    LEY_PASTE(vstore, LEY_WIDTH)(density_along(LEY_LANES - z, numbers.s2, fall, numbers.s8), 0, along_yz + a * ROW + BRICK);
+    LEY_PASTE(vstore, LEY_WIDTH)(density_along(LEY_LANES - z, numbers.s2, fall, numbers.s8), 0,
+                                 along_yz + a * ROW + BRICK);
 #endif
     return 1;
 }
