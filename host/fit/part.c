@@ -244,8 +244,10 @@ void fit_launch_density(fit_part *part, fit_batch *b, const dev_kernel *kernel)
     const frame_bytes own = bytes_of(part);
     const bool is_cpu = part->arena.device->info->device_class == DEV_CPU;
     const double atom_s = is_cpu ? 3e-7 : 1e-9, brick_s = is_cpu ? 1e-6 : 1e-9;
-    const buffer_of_float any = b->parts.buffer != NULL ? (buffer_of_float){b->parts.buffer} : b->density;
+    buffer_of_float any = b->density; /* for arguments that are not read */
     double numbers[16];
+    if (b->parts.buffer != NULL)
+        any.buffer = b->parts.buffer;
     put_numbers(p, numbers);
     if (b->parts.buffer != NULL)
         sequence_poison(&b->sequence, &b->parts, (size_t)b->frames * own.parts);

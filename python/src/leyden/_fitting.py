@@ -105,7 +105,7 @@ def _radii_of(source: Any, count: int, convention: str) -> Optional[np.ndarray]:
     return np.array([VAN_DER_WAALS_A[word] for word in words])
 
 
-def _options_of(given: Dict[str, Any]) -> Any:
+def _options_of(given: Any) -> Any:
     options = ffi.new("ley_density_options *")
     lib.ley_density_options_default(options)
     if not isinstance(given.get("weights"), (str, type(None))):
@@ -225,7 +225,8 @@ def _by_form_factors(atoms: Atoms, elements: np.ndarray, occupancies: np.ndarray
     near = np.all((x > 0) & (x < whole * spacing), axis=1)
     calculator = getattr(gemmi, FORMS[form])()
     calculator.d_min, calculator.rate = 2 * float(spacing.max()), 1.0
-    calculator.grid.unit_cell = gemmi.UnitCell(*(whole * spacing), 90, 90, 90)
+    a, b, c = (float(edge) for edge in whole * spacing)
+    calculator.grid.unit_cell = gemmi.UnitCell(a, b, c, 90, 90, 90)
     calculator.grid.spacegroup = gemmi.SpaceGroup("P 1")
     calculator.grid.set_size(*map(int, whole))
     model, chain, residue = gemmi.Model(1), gemmi.Chain("A"), gemmi.Residue()
@@ -337,9 +338,10 @@ class FitScores(Guessed):
         if name.endswith(".csv"):
             write_table(name, self.columns(), self.report.get("comment", ()))
         elif name.endswith(".npz"):
-            arrays = {**self.columns(), "local": self.local, "gradient": self.gradient, "thresholds": self.thresholds}
+            arrays: Dict[str, Any] = {**self.columns(), "local": self.local, "gradient": self.gradient, "thresholds": self.thresholds}
             content = io.BytesIO()
-            np.savez(content, labels=np.array(self.labels), **{key: a for key, a in arrays.items() if a is not None})
+            kept: Dict[str, Any] = {key: array for key, array in arrays.items() if array is not None}
+            np.savez(content, labels=np.array(self.labels), **kept)
             write_whole(name, content.getvalue())
         else:
             raise UsageError(f"{name}: a name that ends in .csv or .npz is needed")
