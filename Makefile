@@ -438,9 +438,9 @@ zsh_dir   = $(PREFIX)/share/zsh/site-functions
 cmake_dir = $(LIBDIR)/cmake/leyden
 # What users read, and what help texts name.
 user_docs := $(wildcard docs/tutorials/*.md) \
-             $(addprefix docs/,README.md apbs.md c-api.md check.md command.md energies.md formats.md ions.md long-range.md \
+             $(addprefix docs/,README.md apbs.md c-api.md check.md command.md energies.md fitting.md formats.md ions.md long-range.md \
                mmgbsa.md orbitals.md plans.md python.md series.md short-range.md surfaces.md trajectories.md troubleshooting.md \
-               example.c average.c options.schema.json gallery/surface.png gallery/membrane.png)
+               example.c average.c options.schema.json gallery/surface.png gallery/membrane.png gallery/fitting.png)
 # The loader knows these folders; programs that link with a library elsewhere must be told.
 rpath     = $(if $(filter /usr /usr/local,$(PREFIX)),,-Wl$(comma)-rpath$(comma)$${libdir})
 comma    := ,

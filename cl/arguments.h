@@ -678,4 +678,44 @@
     NEXT(INT, int, padded) \
     NEXT(WRITE, float2, gm_matrix)
 
+/* Of kernels that compute densities of atoms: see atom_density.cl. */
+#define LEY_ATOM_DENSITY_ARGUMENTS(FIRST, NEXT) \
+    FIRST(READ, float4, gm_atoms) \
+    NEXT(READ, float, gm_falls) \
+    NEXT(READ, int, gm_first) \
+    NEXT(INT, int, n_atoms) \
+    NEXT(VALUE, int4, bricks) \
+    NEXT(VALUE, int4, reach) \
+    NEXT(VALUE, sixteen, numbers) \
+    NEXT(READ, float, gm_map) \
+    NEXT(READ, float, gm_mask) \
+    NEXT(READ, float, gm_threshold) \
+    NEXT(WRITE, float, gm_density) \
+    NEXT(WRITE, float, gm_parts)
+
+#define LEY_FIT_WINDOWS_ARGUMENTS(FIRST, NEXT) \
+    FIRST(READ, float4, gm_places) \
+    NEXT(READ, float4, gm_boxes) \
+    NEXT(READ, int, gm_window) \
+    NEXT(INT, int, windows) \
+    NEXT(INT, int, n_places) \
+    NEXT(INT, int, n_boxes) \
+    NEXT(VALUE, int4, size) \
+    NEXT(VALUE, sixteen, numbers) \
+    NEXT(READ, float, gm_map) \
+    NEXT(READ, float, gm_density) \
+    NEXT(WRITE, float, gm_sums)
+
+#define LEY_FIT_GRADIENT_ARGUMENTS(FIRST, NEXT) \
+    FIRST(READ, float4, gm_atoms) \
+    NEXT(READ, float, gm_falls) \
+    NEXT(READ, int, gm_first) \
+    NEXT(INT, int, n_atoms) \
+    NEXT(INT, int, cells) \
+    NEXT(VALUE, int4, size) \
+    NEXT(VALUE, sixteen, numbers) \
+    NEXT(READ, float, gm_map) \
+    NEXT(READ, float, gm_density) \
+    NEXT(WRITE, float, gm_sums)
+
 #endif

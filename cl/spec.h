@@ -590,6 +590,40 @@
     KEY(LEY_FORCES, forces) \
     KEY(LEY_COLUMNS, columns)
 
+/* atom_density.cl: nodes of a brick along y and z, and along x where work-items have no vectors;
+ * nodes of a cell of atoms along each axis. LEY_VARIED 1: atoms have widths of their own.
+ * LEY_STORED 1: the density is stored. LEY_SETS: sums over sets of nodes, those of the map, those
+ * of its mask as well, and those where the density is no less than a threshold. */
+#define LEY_DENSITY_BRICK 8
+#define LEY_DENSITY_CELL 4
+#define LEY_FIT_ALL 1
+#define LEY_FIT_MASKED 2
+#define LEY_FIT_ABOVE 4
+#define LEY_ATOM_DENSITY_KEYS(KEY) \
+    LEY_DIALECT_KEYS(KEY) \
+    KEY(LEY_EXP, exp) \
+    KEY(LEY_WG, wg) \
+    KEY(LEY_OBLIQUE, oblique) \
+    KEY(LEY_VARIED, varied) \
+    KEY(LEY_STORED, stored) \
+    KEY(LEY_SETS, sets)
+
+/* How many sums: see atom_density_sums.h. And those of a window, and of an atom. */
+#define LEY_FIT_SUMS(sets) \
+    (((sets)&LEY_FIT_ALL ? 3 : 0) + ((sets)&LEY_FIT_MASKED ? 3 : 0) + ((sets)&LEY_FIT_ABOVE ? 6 : 0))
+#define LEY_FIT_WINDOW_SUMS 6
+#define LEY_FIT_ATOM_SUMS 9
+
+/* fit_gradient.cl. */
+#define LEY_FIT_GRADIENT_KEYS(KEY) \
+    LEY_DIALECT_KEYS(KEY) \
+    KEY(LEY_EXP, exp) \
+    KEY(LEY_VARIED, varied)
+
+/* fit_windows.cl: so many atoms of a window have a box. */
+#define LEY_FIT_CHUNK 32
+#define LEY_FIT_WINDOWS_KEYS(KEY) LEY_DIALECT_KEYS(KEY)
+
 /* pairs_14.cl. */
 #define LEY_PAIRS_14_KEYS(KEY) \
     LEY_DIALECT_KEYS(KEY) \

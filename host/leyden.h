@@ -913,6 +913,7 @@ LEY_API void ley_job_destroy(ley_job *job);
 #include "leyden_bench.h"
 #include "leyden_check.h"
 #include "leyden_compare.h"
+#include "leyden_density_map.h"
 #include "leyden_energy.h"
 #include "leyden_forecast.h"
 #include "leyden_ions.h"

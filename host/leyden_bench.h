@@ -23,7 +23,8 @@ typedef struct ley_bench_options {
                           "series": potential and field frame after frame, on the host, each number of points
                           a row; or "ions": the steps of placing ions around a box, each a row; or "orbital": an
                           orbital of C60 by each variant, densities and new coefficients, each a row; or "pairs", "gb",
-                          "pme": energies and forces of particles, each step of each size a row */
+                          "pme": energies and forces of particles, each step of each size a row; or "fit":
+                          frames in memory whose densities are compared with a map, each size a row */
     int64_t n[3];       /* grid of the test problem, 0: by device speed; CUTOFF: 0, it follows from the atoms */
     int64_t points;     /* MDH: a list of so many points rather than the faces of a grid; 0: faces */
     double salt_M;      /* MDH: concentration of a 1:1 salt; 0: no screening */

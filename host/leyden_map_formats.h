@@ -60,6 +60,10 @@ LEY_API ley_status ley_map_read(const char *path, ley_map **map, ley_error *erro
  * value but "1". */
 LEY_API ley_status ley_map_read_value(const char *path, const char *value, ley_map **map, ley_error *error);
 
+/* The same of maps that have not-a-numbers where they say nothing, as MRC, raw and NumPy's files
+ * may. */
+LEY_API ley_status ley_map_read_with_gaps(const char *path, const char *value, ley_map **map, ley_error *error);
+
 /* What the file that a map was read from says of it, as leyden writes that: the name of the
  * molecule's file, empty when unknown, and the dielectric, 0 when unknown. */
 LEY_API const char *ley_map_molecule(const ley_map *map);

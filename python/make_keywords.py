@@ -7,4 +7,5 @@ from leyden._parameters import stub
 
 Path(__file__).with_name("src").joinpath("leyden", "_keywords.pyi").write_text(
     stub([leyden.map, leyden.points, leyden.boundary, leyden.Plan.__init__, leyden.surface,
-          leyden.average, leyden.series, leyden.energy, leyden.mmgbsa, leyden.ions, leyden.Wavefunction.orbital]), encoding="utf-8")
+          leyden.average, leyden.series, leyden.energy, leyden.mmgbsa, leyden.ions, leyden.Wavefunction.orbital,
+          leyden.density_map, leyden.fit_score]), encoding="utf-8")

@@ -130,6 +130,8 @@ static const char *command_of(const ley_parameter_table *table)
 {
     if (strcmp(table->of, "ley_surface_options") == 0)
         return "surface";
+    if (strcmp(table->of, "ley_density_options") == 0)
+        return "fit-score";
     if (strcmp(table->of, "ley_ions_options") == 0)
         return "ions";
     if (strcmp(table->of, "ley_wavefunction_options") == 0)

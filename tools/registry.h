@@ -17,6 +17,8 @@
     COMMAND(orbital) \
     COMMAND(density) \
     COMMAND(esp) \
+    COMMAND(density_map) \
+    COMMAND(fit_score) \
     COMMAND(compare) \
     COMMAND(generate) \
     COMMAND(convert) \
@@ -50,6 +52,7 @@
     BENCH(pairs) \
     BENCH(gb) \
     BENCH(pme) \
+    BENCH(fit) \
     BENCH(gain) \
     BENCH(all)
 

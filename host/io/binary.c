@@ -202,7 +202,7 @@ static ley_status read_blocks(ley_stream *stream, const binary_array *array, ley
         if (!is_in_place)
             scatter(values, part, i, array, map);
     }
-    return map_check_values(map, ley_stream_path(stream), error);
+    return ley_stream_allows_gaps(stream) ? LEY_OK : map_check_values(map, ley_stream_path(stream), error);
 }
 
 static ley_status read_map(ley_stream *stream, const binary_array *array, ley_map *map, ley_error *error)

@@ -244,7 +244,7 @@ ley_status ley_map_read(const char *path, ley_map **map, ley_error *error)
     return ley_map_read_value(path, NULL, map, error);
 }
 
-ley_status ley_map_read_value(const char *path, const char *value, ley_map **map, ley_error *error)
+static ley_status read_file(const char *path, const char *value, bool has_gaps, ley_map **map, ley_error *error)
 {
     ley_stream *stream;
     const map_format *named = find_read(path);
@@ -253,9 +253,21 @@ ley_status ley_map_read_value(const char *path, const char *value, ley_map **map
     ley_status status = ley_stream_open(path, &stream, error);
     if (status != LEY_OK)
         return status;
+    if (has_gaps)
+        ley_stream_allow_gaps(stream);
     status = read_stream(stream, path, value, map, error);
     ley_stream_close(stream);
     return status;
+}
+
+ley_status ley_map_read_value(const char *path, const char *value, ley_map **map, ley_error *error)
+{
+    return read_file(path, value, false, map, error);
+}
+
+ley_status ley_map_read_with_gaps(const char *path, const char *value, ley_map **map, ley_error *error)
+{
+    return read_file(path, value, true, map, error);
 }
 
 ley_status map_format_read(const map_format *format, const char *path, ley_map **map, ley_error *error)

@@ -10,6 +10,7 @@
 #include "io/text_pieces.h"
 #include "memory.h"
 #include "parallel.h"
+#include "source/elements.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -26,6 +27,7 @@ typedef struct atom_list {
     int64_t *line;    /* where each was read, for complaints about it */
     int32_t *residue; /* residue_pack() of each, unless: */
     bool lacks_residues;
+    int32_t *element; /* of each, by its name; 0: unknown */
     ley_pdb_signs signs;
     bool may_follow;  /* atoms in front of this piece of a file */
     bool is_complete; /* a model has ended, where there were atoms in front of that */
@@ -43,13 +45,13 @@ static bool reserve(atom_list *list, size_t atoms)
 {
     if (!grow(&list->position_A, atoms, 3 * sizeof(double)) || !grow(&list->charge_e, atoms, sizeof(double)) ||
         !grow(&list->radius_A, atoms, sizeof(double)) || !grow(&list->line, atoms, sizeof(int64_t)) ||
-        !grow(&list->residue, atoms, sizeof(int32_t)))
+        !grow(&list->residue, atoms, sizeof(int32_t)) || !grow(&list->element, atoms, sizeof(int32_t)))
         return false;
     list->capacity = atoms;
     return true;
 }
 
-enum { ATOM_BYTES = NUMBERS * sizeof(double) + sizeof(int64_t) + sizeof(int32_t) };
+enum { ATOM_BYTES = NUMBERS * sizeof(double) + sizeof(int64_t) + 2 * sizeof(int32_t) };
 
 static ley_status append(atom_list *list, const double numbers[NUMBERS], const pqr_words *words, const ley_text *text,
                          ley_error *error)
@@ -67,6 +69,7 @@ static ley_status append(atom_list *list, const double numbers[NUMBERS], const p
     list->charge_e[list->n] = numbers[3];
     list->radius_A[list->n] = numbers[4];
     list->residue[list->n] = words->residue;
+    list->element[list->n] = element_of_name(words->name.at, words->name.length);
     list->lacks_residues = list->lacks_residues || !words->has_residue;
     list->line[list->n++] = ley_text_line_number(text);
     return LEY_OK;
@@ -79,6 +82,7 @@ static void free_list(atom_list *list)
     free(list->radius_A);
     free(list->line);
     free(list->residue);
+    free(list->element);
     *list = (atom_list){.n = 0};
 }
 
@@ -198,6 +202,7 @@ static bool add_piece(atom_list *list, const atom_list *part, int64_t lines)
         memcpy(list->charge_e + list->n, part->charge_e, part->n * sizeof(double));
         memcpy(list->radius_A + list->n, part->radius_A, part->n * sizeof(double));
         memcpy(list->residue + list->n, part->residue, part->n * sizeof(int32_t));
+        memcpy(list->element + list->n, part->element, part->n * sizeof(int32_t));
     }
     for (size_t i = 0; i < part->n; i++)
         list->line[list->n + i] = part->line[i] + lines;
@@ -300,6 +305,11 @@ static ley_status make_atoms(const char *path, atom_list *list, ley_atoms **atom
         grow(&list->residue, list->n, sizeof(int32_t));
         ley_atoms_take_residues(*atoms, list->residue);
         list->residue = NULL;
+    }
+    if (status == LEY_OK) {
+        grow(&list->element, list->n, sizeof(int32_t));
+        ley_atoms_take_elements(*atoms, list->element);
+        list->element = NULL;
     }
     return status;
 }

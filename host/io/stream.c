@@ -24,6 +24,7 @@ struct ley_stream {
     unsigned char *kept; /* bytes that come first */
     size_t begin, end;   /* of them */
     int reason;          /* errno of what could not be read */
+    bool allows_gaps;    /* ley_stream_allow_gaps() */
 };
 
 ley_status ley_stream_open(const char *path, ley_stream **stream, ley_error *error)
@@ -68,6 +69,16 @@ void ley_stream_close(ley_stream *stream)
     close_file(stream);
     free(stream->kept);
     free(stream);
+}
+
+void ley_stream_allow_gaps(ley_stream *stream)
+{
+    stream->allows_gaps = true;
+}
+
+bool ley_stream_allows_gaps(const ley_stream *stream)
+{
+    return stream->allows_gaps;
 }
 
 const char *ley_stream_path(const ley_stream *stream)

@@ -18,6 +18,10 @@ void ley_stream_close(ley_stream *stream);
 
 const char *ley_stream_path(const ley_stream *stream);
 
+/* Whether who reads a map from it takes not-a-numbers among its values; at first nobody does. */
+void ley_stream_allow_gaps(ley_stream *stream);
+bool ley_stream_allows_gaps(const ley_stream *stream);
+
 /* The next bytes, up to `size` of them: how many there are; 0 behind the last one, -1 where they
  * cannot be read. */
 int64_t ley_stream_read(ley_stream *stream, void *to, size_t size);

@@ -1,5 +1,6 @@
 /* All tables of parameters: what all jobs have, and methods' own. */
 #include "ions/parameters.h"
+#include "fit/problem.h"
 #include "law/energy_options.h"
 #include "plan/request.h"
 #include "schedule/job.h"
@@ -11,7 +12,8 @@
 const ley_parameter_table *ley_parameter_table_get(size_t i)
 {
     static const ley_parameter_table *const of_all[] = {&request_parameters, &grid_parameters, &run_parameters,
-                                                        &surface_parameters, &ions_parameters, &energy_parameters};
+                                                        &surface_parameters, &ions_parameters, &energy_parameters,
+                                                        &density_parameters};
     enum { COUNT = sizeof of_all / sizeof *of_all };
     if (i < COUNT)
         return of_all[i];

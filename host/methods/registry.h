@@ -73,6 +73,9 @@
     KERNEL(mesh_gather) \
     KERNEL(born_pairs) \
     KERNEL(born_particles) \
+    KERNEL(atom_density) \
+    KERNEL(fit_windows) \
+    KERNEL(fit_gradient) \
     KERNEL(ions_mask) \
     KERNEL(ions_bricks) \
     KERNEL(ions_nodes) \

@@ -4,6 +4,7 @@
 
 #include "bench/bench.h"
 
-extern const bench_subject bench_average, bench_series, bench_ions, bench_of_gain, bench_pairs, bench_born, bench_ewald;
+extern const bench_subject bench_average, bench_series, bench_ions, bench_of_gain, bench_pairs, bench_born, bench_ewald,
+    bench_fit;
 
 #endif

@@ -18,6 +18,7 @@ struct ley_atoms {
     double low_A[3], high_A[3], charged_low_A[3], charged_high_A[3];
     double total_charge_e, charge_magnitude_e, largest_charge_e;
     int32_t *residue; /* [n]; NULL: unknown */
+    int32_t *element; /* [n]; NULL: unknown */
     bool is_kept;     /* a driver may still read the numbers */
 };
 
@@ -320,6 +321,7 @@ void ley_atoms_destroy(ley_atoms *atoms)
         free(atoms->position_A);
     free(atoms->other);
     free(atoms->residue);
+    free(atoms->element);
     free(atoms);
 }
 
@@ -332,6 +334,17 @@ void ley_atoms_take_residues(ley_atoms *atoms, int32_t *residue)
 {
     free(atoms->residue);
     atoms->residue = residue;
+}
+
+const int32_t *ley_atoms_elements(const ley_atoms *atoms)
+{
+    return atoms->element;
+}
+
+void ley_atoms_take_elements(ley_atoms *atoms, int32_t *element)
+{
+    free(atoms->element);
+    atoms->element = element;
 }
 
 /* In 4 bytes: 20 bits of the number, 7 of the chain, 5 of the insertion code. */

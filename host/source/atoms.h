@@ -37,6 +37,9 @@ const char *residue_text(int32_t residue, char text[RESIDUE_TEXT]);
 /* The atoms' residues, [n], from malloc, are theirs from now on. NULL: they are unknown. */
 void ley_atoms_take_residues(ley_atoms *atoms, int32_t *residue);
 
+/* The same of the elements' numbers. */
+void ley_atoms_take_elements(ley_atoms *atoms, int32_t *element);
+
 /* The sum of |q|, and the largest |q|, in e. */
 double ley_atoms_charge_magnitude_e(const ley_atoms *atoms);
 double ley_atoms_largest_charge_e(const ley_atoms *atoms);

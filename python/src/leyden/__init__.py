@@ -23,6 +23,7 @@ from ._engine import Device, Engine, devices
 from ._errors import (Cancelled, CellWarning, DeviceError, DeviceWarning, Error, FileError, InputError, MapWarning, NoDeviceError,
                       OutOfMemoryError, PointsWarning, RadiiWarning, ToleranceWarning, UsageError, WavefunctionWarning,
                       WrongResult)
+from ._fitting import FitScores, density_map, fit_score
 from ._grid import Grid
 from ._guesses import OF_MODULE as _OF_MODULE, refuse as _refuse
 from ._ions import Ions, ions
@@ -40,11 +41,12 @@ from ._wavefunction import Density, PotentialField, Wavefunction
 __version__: str = _ffi.string(_lib.ley_version()).decode()
 
 __all__ = ["Atoms", "Attached", "Average", "Binding", "Boundary", "Cancelled", "CellWarning", "Density", "Device",
-           "DeviceError", "DeviceWarning", "Energies", "Energy", "Engine", "Error", "FileError", "FrameProgress", "Grid",
+           "DeviceError", "DeviceWarning", "Energies", "Energy", "Engine", "Error", "FileError", "FitScores", "FrameProgress",
+           "Grid",
            "InputError", "Ions", "Map", "MapWarning", "NoDeviceError", "OutOfMemoryError", "Particles", "Plan",
            "Points", "PointsWarning", "PotentialField", "Profile", "Progress", "RadiiWarning", "Series", "Slice",
            "Statistics", "Surface", "ToleranceWarning", "UsageError", "Wavefunction", "WavefunctionWarning",
-           "WrongResult", "__version__", "average", "boundary", "devices", "energy", "ions", "map", "mmgbsa",
+           "WrongResult", "__version__", "average", "boundary", "density_map", "devices", "energy", "fit_score", "ions", "map", "mmgbsa",
            "points", "series", "shells", "surface"]
 
 _FORMER_NAMES = {"Lattice": "Grid"}

@@ -15,7 +15,7 @@ from typing import Any, List, NoReturn, Optional, Tuple
 import numpy as np
 
 from . import Atoms, Error, InputError, Particles, RadiiWarning, UsageError, Wavefunction, __version__, devices
-from . import _average_command, _energy_command, _series_command
+from . import _average_command, _energy_command, _fitting_command, _series_command
 from ._atoms import charge_remark
 from ._cell import Cell
 from ._command import as_options, interrupt_code, is_ended, take_signals
@@ -311,6 +311,7 @@ def main(words: Optional[List[str]] = None) -> int:
     _average_command.add_to(commands)
     _series_command.add_to(commands)
     _energy_command.add_to(commands)
+    _fitting_command.add_to(commands)
     commands.add_parser("devices", help="what is there").set_defaults(run=_devices)
     arguments = parser.parse_args(words)
     take_signals()

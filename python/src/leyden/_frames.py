@@ -392,6 +392,7 @@ class Frames:
         cell: of all frames, as `Atoms` take it; None: their own.
         skip_bad: frames that cannot be read or have no cell, or positions that are no numbers, are left out.
         readers: threads that read DCD files, or processes that read others; None: as many as are worth while. 1: this one.
+        needs_charges: False: the topology may have none, and all are 0.
 
     Attributes:
         group: the atoms that count; `charges`, (N,) float64, e.
@@ -402,7 +403,8 @@ class Frames:
 
     def __init__(self, source: Any, *trajectories: Any, select: Any = None, start: Optional[int] = None,
                  stop: Optional[int] = None, step: Optional[int] = None, center: Any = None, fit: Any = None,
-                 cell: Any = None, skip_bad: bool = False, readers: Optional[int] = None) -> None:
+                 cell: Any = None, skip_bad: bool = False, readers: Optional[int] = None,
+                 needs_charges: bool = True) -> None:
         universe = universe_of(source, trajectories)
         self.group = universe.atoms if select is None else selected(universe, select)
         self.universe = getattr(universe, "universe", universe)
@@ -412,7 +414,7 @@ class Frames:
             raise UsageError(f"readers: a whole number, at least 1, is needed, not {readers!r}")
         self._wanted_readers, self._skips = readers, switch_of(skip_bad, "skip_bad")
         self.skipped, self.bad, self.readers = 0, [], 1  # type: int, List[Bad], int
-        self.charges = self._charges_of(self.group)
+        self.charges = self._charges_of(self.group) if needs_charges else np.zeros(len(self.group))
         self.numbers = self._range(start, stop, step)
         indices = np.asarray(self.group.indices)
         whole = np.array_equal(indices, np.arange(len(self.universe.atoms)))

@@ -217,3 +217,16 @@ class OrbitalKeywords(TypedDict, total=False):
     fglen: Optional[Sequence[float]]
     fgcent: Optional[Union[Sequence[float], Literal['mol']]]
     device: Any
+
+class Density_mapKeywords(TypedDict, total=False):
+    resolution: Optional[float]
+    convention: Optional[Literal['molmap', 'voltool']]
+    verify_every: Optional[int]
+    device: Any
+
+class Fit_scoreKeywords(TypedDict, total=False):
+    resolution: Optional[float]
+    convention: Optional[Literal['molmap', 'voltool']]
+    window: Optional[float]
+    verify_every: Optional[int]
+    device: Any

@@ -167,7 +167,7 @@ class Map(Guessed):
         return made
 
     @classmethod
-    def read(cls, path: Any, value: Union[None, int, str] = None) -> "Map":
+    def read(cls, path: Any, value: Union[None, int, str] = None, gaps: bool = False) -> "Map":
         """Reads a map, plain or packed by gzip, in whatever format its content is: OpenDX, MRC, cube, ...
 
         `value`: of a cube file with several values at each point the one of this number, from 1, or
@@ -180,7 +180,8 @@ class Map(Guessed):
         def work(token: _task.Token) -> "Map":
             box = ffi.new("ley_map **")
             with Status() as status:
-                status.check(lib.ley_map_read_value(name, chosen, box, status.pointer))
+                read_it = lib.ley_map_read_with_gaps if gaps else lib.ley_map_read_value
+                status.check(read_it(name, chosen, box, status.pointer))
             return cls._of(own_map(box[0]))
 
         read = _task.call(work)

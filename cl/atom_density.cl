@@ -1,0 +1,162 @@
+/* Densities of atoms on the nodes of a grid, frame after frame,
+ *
+ *     rho(node) = sum over atoms of w 2^(-fall |node - atom|^2),
+ *
+ * of atoms whose distance from the node along each axis of the grid, perpendicular to the planes of
+ * its other two, is within their reach; and sums of rho and a map over the nodes, in a fixed order.
+ * A work-group, or with a LEY_WIDTH above 1 a work-item alone, has a brick of nodes of a frame.
+ *
+ * gm_atoms     [frames][n_atoms] {x, y, z, w}, in nodes from the grid's first one on, by cells of
+ *              LEY_DENSITY_CELL nodes along each axis, x fastest; atoms outside of the grid are in
+ *              the nearest cell
+ * gm_falls     where LEY_VARIED, [frames][n_atoms], 1/A^2
+ * gm_first     [frames][cells + 1] where a cell's atoms begin; of the last one: how many there are
+ * bricks       how many along x, y, z
+ * reach        in how many nodes along x, y, z atoms may be that count
+ * numbers      products of the grid's steps, A^2: of x, y and z with themselves, twice those of
+ *              x y, x z and y z; what fall times the square of the distance in nodes along x,
+ *              y, z may be; fall, unless LEY_VARIED
+ * gm_map       where LEY_SETS, [nodes], x fastest, of all bricks: values, not-a-numbers where a
+ *              node does not count
+ * gm_mask      [nodes] 1 or 0, where LEY_SETS has LEY_FIT_MASKED
+ * gm_threshold [frames], where it has LEY_FIT_ABOVE
+ * gm_density   where LEY_STORED, [frames][nodes]
+ * gm_parts     where LEY_SETS, [frames][bricks][LEY_FIT_SUMS(LEY_SETS)]
+ *
+ * Global size: bricks times LEY_WG, and frames. */
+#if !defined(LEY_OBLIQUE) || !defined(LEY_VARIED) || !defined(LEY_STORED) || !defined(LEY_SETS)
+#error "the specification is incomplete: see LEY_ATOM_DENSITY_KEYS in spec.h"
+#endif
+#include "dialect.h"
+
+#define BRICK LEY_DENSITY_BRICK
+#define CELL LEY_DENSITY_CELL
+#define SUMS LEY_FIT_SUMS(LEY_SETS)
+#if LEY_WIDTH == 1
+#define BRICK_X BRICK
+#else
+#define BRICK_X LEY_WIDTH
+#endif
+
+/* Cells along an axis whose atoms may reach a brick. */
+#define FIRST_CELL(node, reach) (max((node) - (reach), 0) / CELL)
+#define LAST_CELL(node, brick, reach, bricks) (min((node) + (brick)-1 + (reach), (bricks) * (brick)-1) / CELL)
+
+#if LEY_SETS
+#include "atom_density_sums.h"
+#endif
+#if LEY_WIDTH == 1
+#include "atom_density_group.h"
+#else
+#include "atom_density_vectors.h"
+#endif
+
+LEY_KERNEL_OF(LEY_WG, 1, 1) atom_density(LEY_PARAMETERS(LEY_ATOM_DENSITY_ARGUMENTS))
+{
+    const int number = (int)LEY_GROUP_ID(0), item = (int)LEY_LOCAL_ID(0);
+    const size_t frame = LEY_GROUP_ID(1);
+    const int first_x = number % bricks.x * BRICK_X, first_y = number / bricks.x % bricks.y * BRICK,
+              first_z = number / (bricks.x * bricks.y) * BRICK;
+    const int x0 = FIRST_CELL(first_x, reach.x), x1 = LAST_CELL(first_x, BRICK_X, reach.x, bricks.x),
+              y0 = FIRST_CELL(first_y, reach.y), y1 = LAST_CELL(first_y, BRICK, reach.y, bricks.y),
+              z0 = FIRST_CELL(first_z, reach.z), z1 = LAST_CELL(first_z, BRICK, reach.z, bricks.z);
+    const int cells_x = bricks.x * BRICK_X / CELL, cells_y = bricks.y * BRICK / CELL,
+              cells_z = bricks.z * BRICK / CELL;
+    const size_t nodes_x = (size_t)bricks.x * BRICK_X, nodes_xy = nodes_x * bricks.y * BRICK;
+    LEY_GLOBAL const int *gm_frame = gm_first + frame * ((size_t)cells_x * cells_y * cells_z + 1);
+    real rho[NODES];
+    bool is_empty = true;
+#if LEY_WIDTH == 1
+    LEY_LOCAL_VARIABLE float sm_tables[TABLES];
+    LEY_LOCAL_VARIABLE float4 sm_along_z[LEY_WG * (BRICK / 4)];
+#elif !LEY_OBLIQUE
+    real along_x[STAGED];
+    float along_yz[STAGED * ROW];
+    int staged = 0;
+#endif
+
+    for (int k = 0; k < NODES; k++)
+        rho[k] = 0;
+    for (int z = z0; z <= z1; z++)
+        for (int y = y0; y <= y1; y++) {
+            const int row = (z * cells_y + y) * cells_x, begin = gm_frame[row + x0], end = gm_frame[row + x1 + 1];
+            for (int base = begin; base < end; base += LEY_WG) {
+                const int count = min(LEY_WG, end - base);
+                is_empty = false;
+#if LEY_WIDTH == 1
+                LEY_BARRIER();
+                if (item < count)
+                    stage_atom(gm_atoms[frame * n_atoms + base + item],
+#if LEY_VARIED
+                               gm_falls[frame * n_atoms + base + item],
+#else
+                               numbers.s9,
+#endif
+                               first_x, first_y, first_z, numbers, item, sm_tables, sm_along_z);
+                LEY_BARRIER();
+                add_atoms(count, item, numbers, sm_tables, sm_along_z, rho);
+#else
+                for (int k = 0; k < count; k++) {
+                    const float4 own = gm_atoms[frame * n_atoms + base + k];
+#if LEY_VARIED
+                    const float fall = gm_falls[frame * n_atoms + base + k];
+#else
+                    const float fall = numbers.s9;
+#endif
+#if LEY_OBLIQUE
+                    add_atom(own, fall, first_x, first_y, first_z, numbers, rho);
+#else
+                    staged += stage_atom(own, fall, first_x, first_y, first_z, numbers, staged, along_x, along_yz);
+                    if (staged == STAGED) {
+                        add_staged(staged, along_x, along_yz, rho);
+                        staged = 0;
+                    }
+#endif
+                }
+#endif
+            }
+        }
+#if LEY_WIDTH > 1 && !LEY_OBLIQUE
+    add_staged(staged, along_x, along_yz, rho);
+#endif
+
+#if LEY_STORED
+    LEY_GLOBAL float *gm_own = gm_density + frame * nodes_xy * bricks.z * BRICK;
+    for (int k = 0; k < NODES; k++)
+        STORE_NODES(gm_own + NODE(k), rho[k]);
+#endif
+#if LEY_SETS
+    LEY_GLOBAL float *gm_to = gm_parts + (frame * bricks.x * bricks.y * bricks.z + number) * SUMS;
+    real sums[SUMS];
+    for (int k = 0; k < SUMS; k++)
+        sums[k] = 0;
+    for (int k = 0; k < NODES && !is_empty; k++)
+        add_nodes(rho[k], LEY_LOAD(gm_map + NODE(k)),
+#if LEY_SETS & LEY_FIT_MASKED
+                  LEY_LOAD(gm_mask + NODE(k)),
+#else
+                  (real)0,
+#endif
+#if LEY_SETS & LEY_FIT_ABOVE
+                  gm_threshold[frame],
+#else
+                  0,
+#endif
+                  sums);
+#if LEY_WIDTH == 1
+    LEY_BARRIER();
+    for (int k = 0; k < SUMS; k++)
+        sm_tables[k * (LEY_WG + 1) + item] = sums[k];
+    LEY_BARRIER();
+    for (int k = item; k < SUMS; k += LEY_WG) {
+        float sum = 0;
+        for (int i = 0; i < LEY_WG; i++)
+            sum += sm_tables[k * (LEY_WG + 1) + i];
+        gm_to[k] = sum;
+    }
+#else
+    for (int k = 0; k < SUMS; k++)
+        gm_to[k] = sum_of_lanes(sums[k]);
+#endif
+#endif
+}

@@ -1,0 +1,91 @@
+#include "source/elements.h"
+
+#include "error.h"
+#include "leyden.h"
+#include "source/atoms.h"
+
+#include <ctype.h>
+#include <math.h>
+#include <string.h>
+#include <strings.h>
+
+/* IUPAC's abridged standard atomic weights (2021), in u; of elements that have none, the mass
+ * number of the isotope of the longest life. */
+static const struct element {
+    char symbol[3];
+    double mass;
+} elements[] = {
+    {"H", 1.0080},  {"He", 4.0026}, {"Li", 6.94},   {"Be", 9.0122}, {"B", 10.81},   {"C", 12.011},  {"N", 14.007},
+    {"O", 15.999},  {"F", 18.998},  {"Ne", 20.180}, {"Na", 22.990}, {"Mg", 24.305}, {"Al", 26.982}, {"Si", 28.085},
+    {"P", 30.974},  {"S", 32.06},   {"Cl", 35.45},  {"Ar", 39.95},  {"K", 39.098},  {"Ca", 40.078}, {"Sc", 44.956},
+    {"Ti", 47.867}, {"V", 50.942},  {"Cr", 51.996}, {"Mn", 54.938}, {"Fe", 55.845}, {"Co", 58.933}, {"Ni", 58.693},
+    {"Cu", 63.546}, {"Zn", 65.38},  {"Ga", 69.723}, {"Ge", 72.630}, {"As", 74.922}, {"Se", 78.971}, {"Br", 79.904},
+    {"Kr", 83.798}, {"Rb", 85.468}, {"Sr", 87.62},  {"Y", 88.906},  {"Zr", 91.224}, {"Nb", 92.906}, {"Mo", 95.95},
+    {"Tc", 98},     {"Ru", 101.07}, {"Rh", 102.91}, {"Pd", 106.42}, {"Ag", 107.87}, {"Cd", 112.41}, {"In", 114.82},
+    {"Sn", 118.71}, {"Sb", 121.76}, {"Te", 127.60}, {"I", 126.90},  {"Xe", 131.29}, {"Cs", 132.91}, {"Ba", 137.33},
+    {"La", 138.91}, {"Ce", 140.12}, {"Pr", 140.91}, {"Nd", 144.24}, {"Pm", 145},    {"Sm", 150.36}, {"Eu", 151.96},
+    {"Gd", 157.25}, {"Tb", 158.93}, {"Dy", 162.50}, {"Ho", 164.93}, {"Er", 167.26}, {"Tm", 168.93}, {"Yb", 173.05},
+    {"Lu", 174.97}, {"Hf", 178.49}, {"Ta", 180.95}, {"W", 183.84},  {"Re", 186.21}, {"Os", 190.23}, {"Ir", 192.22},
+    {"Pt", 195.08}, {"Au", 196.97}, {"Hg", 200.59}, {"Tl", 204.38}, {"Pb", 207.2},  {"Bi", 208.98}, {"Po", 209},
+    {"At", 210},    {"Rn", 222},    {"Fr", 223},    {"Ra", 226},    {"Ac", 227},    {"Th", 232.04}, {"Pa", 231.04},
+    {"U", 238.03},
+};
+enum { ELEMENTS = sizeof elements / sizeof *elements };
+
+double ley_element_mass(int32_t number)
+{
+    return number >= 1 && number <= ELEMENTS ? elements[number - 1].mass : 0;
+}
+
+static int32_t number_of(const char *symbol)
+{
+    for (int32_t k = 0; k < ELEMENTS; k++)
+        if (strcasecmp(elements[k].symbol, symbol) == 0)
+            return k + 1;
+    return 0;
+}
+
+int32_t element_of_name(const char *name, size_t length)
+{
+    /* Names of two letters that are no other atom's in a protein, a nucleic acid or a lipid; and
+     * ions by the names of force fields. */
+    static const char *const pairs[] = {"CL", "BR", "ZN", "FE", "MG", "SE", "SI", "LI", "AL", "MN", "CU"};
+    static const char *const ions[][2] = {{"SOD", "Na"}, {"CLA", "Cl"}, {"POT", "K"},  {"CAL", "Ca"}, {"CES", "Cs"},
+                                          {"RUB", "Rb"}, {"CAD", "Cd"}, {"NA+", "Na"}, {"K+", "K"},   {"CL-", "Cl"}};
+    char letters[3] = "";
+    size_t found = 0;
+    for (size_t i = 0; i < sizeof ions / sizeof *ions; i++)
+        if (length == strlen(ions[i][0]) && strncasecmp(name, ions[i][0], length) == 0)
+            return number_of(ions[i][1]);
+    for (size_t i = 0; i < length && found < 2; i++)
+        if (isalpha((unsigned char)name[i]))
+            letters[found++] = (char)toupper((unsigned char)name[i]);
+    for (size_t i = 0; i < sizeof pairs / sizeof *pairs && found == 2 && isalpha((unsigned char)name[0]); i++)
+        if (strcmp(letters, pairs[i]) == 0)
+            return number_of(letters);
+    letters[1] = '\0';
+    return number_of(strcmp(letters, "D") == 0 ? "H" : letters);
+}
+
+ley_status ley_density_weights_of(const ley_atoms *atoms, ley_density_weights weights, double *weight, ley_error *error)
+{
+    const int32_t *element = ley_atoms_elements(atoms);
+    const double *charge_e = ley_atoms_charges_e(atoms);
+    const bool needs_element = weights == LEY_DENSITY_NUMBER || weights == LEY_DENSITY_MASS;
+    if ((unsigned)weights >= LEY_DENSITY_WEIGHTS)
+        return ley_fail(error, LEY_ERROR_USAGE, "weights %d, must be one of ley_density_weights", (int)weights);
+    if (needs_element && element == NULL)
+        return ley_fail(error, LEY_ERROR_INPUT,
+                        "the atoms have no names, which would tell their elements: read a PQR file, or take charge or "
+                        "occupancy as weights");
+    for (size_t i = 0; i < ley_atoms_count(atoms); i++) {
+        if (needs_element && ley_element_mass(element[i]) == 0)
+            return ley_fail(error, LEY_ERROR_INPUT, "atom %zu has a name that tells no element, which its %s needs",
+                            i + 1, weights == LEY_DENSITY_MASS ? "mass" : "atomic number");
+        weight[i] = weights == LEY_DENSITY_NUMBER   ? element[i]
+                    : weights == LEY_DENSITY_MASS   ? ley_element_mass(element[i])
+                    : weights == LEY_DENSITY_CHARGE ? charge_e[i]
+                                                    : 1;
+    }
+    return LEY_OK;
+}

@@ -1,0 +1,483 @@
+"""leyden.density_map, leyden.fit_score: densities of atoms as maps, and how well the frames of a trajectory fit a map."""
+from __future__ import annotations
+
+import io
+import math
+import os
+from typing import TYPE_CHECKING, Any, Dict, List, Literal, Optional, Sequence, Tuple, Union
+
+import numpy as np
+
+from . import _task
+from ._arrays import doubles, pointer_to
+from ._atoms import Atoms, AtomsArgument, atoms_of
+from ._average import write_whole
+from ._c import ffi, lib
+from ._energy import write_table
+from ._engine import EngineArgument, engine_of
+from ._errors import InputError, Status, UsageError, file_name, switch_of, text_of
+from ._frames import Frames, place_of, selected, universe_of
+from ._grid import Grid, grid_of
+from ._guesses import Guessed
+from ._maps import Map
+from ._parameters import take, with_parameters
+from ._progress import FramesProgressArgument, FrameWatcher
+from ._radii import VAN_DER_WAALS_A, Labels
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+    from ._keywords import Density_mapKeywords, Fit_scoreKeywords
+
+SCORES = ("pearson", "overlap", "masked", "thresholded", "mean", "deviation")  # in the order of ley_fit_score
+assert len(SCORES) == lib.LEY_FIT_SCORES
+FORMS = {"xray": "DensityCalculatorX", "electron": "DensityCalculatorE"}
+_SYMBOLS = ("", *("H He Li Be B C N O F Ne Na Mg Al Si P S Cl Ar K Ca Sc Ti V Cr Mn Fe Co Ni Cu Zn Ga Ge As Se Br Kr Rb Sr Y Zr Nb Mo "
+                  "Tc Ru Rh Pd Ag Cd In Sn Sb Te I Xe Cs Ba La Ce Pr Nd Pm Sm Eu Gd Tb Dy Ho Er Tm Yb Lu Hf Ta W Re Os Ir Pt Au Hg "
+                  "Tl Pb Bi Po At Rn Fr Ra Ac Th Pa U").split())
+_RESULT_BYTES = 64 << 20  # of what one call gives
+
+
+# ---- Atoms ---------------------------------------------------------------------------------------
+
+
+def _places_of(source: Any) -> Atoms:
+    """Atoms whose charges nobody needs: topologies may have none."""
+    of = getattr(source, "atoms", None)
+    return atoms_of(source) if of is None or not hasattr(of, "positions") else Atoms(of.positions, np.zeros(len(of)))
+
+
+def _labels_of(atoms: Any) -> Labels:
+    """Of MDAnalysis's atoms."""
+    def of(name: str) -> Any:
+        return getattr(atoms, name, None)
+
+    return Labels(of("names"), of("types"), of("elements"), of("resnames"), of("masses"))
+
+
+def _elements_of(source: Any) -> np.ndarray:
+    """Atomic numbers. Errors: InputError where an atom has none."""
+    if hasattr(source, "atoms"):
+        labels, count = _labels_of(source.atoms), len(source.atoms)
+        words = [labels.element(i) for i in range(count)]
+        numbers = np.array([_SYMBOLS.index(word) if word in _SYMBOLS else 0 for word in words])
+        if np.any(numbers == 0):
+            raise InputError(f"{labels.describe(int(np.argmin(numbers)))}: what element it is must be known, or give weights")
+        return numbers
+    pointer = lib.ley_atoms_elements(atoms_of(source).pointer)
+    found = np.zeros(0, int) if pointer == ffi.NULL else np.frombuffer(
+        ffi.buffer(pointer, 4 * len(atoms_of(source))), np.int32).astype(int)
+    if len(found) == 0 or np.any(found == 0):
+        which = f"atom {int(np.argmin(found)) + 1} has" if len(found) else "the atoms have"
+        raise InputError(f"{which} no name that tells an element: weights='charge', 'occupancy', or numbers, need none")
+    return found
+
+
+def _weights_of(source: Any, weights: Any, count: int) -> np.ndarray:
+    if not isinstance(weights, str):
+        return doubles(weights, "weights", (count,))
+    universe = getattr(source, "atoms", None)
+    if weights == "charge":
+        found = getattr(universe, "charges", None) if universe is not None else atoms_of(source).charges
+        if found is None:
+            raise InputError("weights='charge': the topology has no charges")
+        return np.asarray(found, np.float64)
+    if weights == "occupancy":
+        return np.asarray(getattr(universe, "occupancies", np.ones(count)), np.float64)
+    masses = getattr(universe, "masses", None)
+    if weights == "mass" and masses is not None and np.all(np.asarray(masses) > 0):
+        return np.asarray(masses, np.float64)
+    elements = _elements_of(source)
+    return np.array([lib.ley_element_mass(k) for k in elements]) if weights == "mass" else elements.astype(np.float64)
+
+
+def _radii_of(source: Any, count: int, convention: str) -> Optional[np.ndarray]:
+    """What voltool makes widths of: the atoms' own radii, else those of their elements."""
+    if convention != "voltool":
+        return None
+    own = getattr(getattr(source, "atoms", None), "radii", None) if hasattr(source, "atoms") else atoms_of(source).radii
+    if own is not None and np.all(np.asarray(own) > 0):
+        return np.asarray(own, np.float64)
+    words = [_SYMBOLS[k] for k in _elements_of(source)]
+    lacking = [word for word in words if word not in VAN_DER_WAALS_A]
+    if lacking:
+        raise InputError(f"convention='voltool': no radius is known for {lacking[0]}")
+    assert len(words) == count
+    return np.array([VAN_DER_WAALS_A[word] for word in words])
+
+
+def _options_of(given: Any) -> Any:
+    options = ffi.new("ley_density_options *")
+    lib.ley_density_options_default(options)
+    if not isinstance(given.get("weights"), (str, type(None))):
+        given = {**given, "weights": None}
+    take(options, "ley_density_options", given, [])
+    return options
+
+
+def _map_of(source: Any, name: str) -> Map:
+    if isinstance(source, Map):
+        return source
+    if isinstance(source, (str, bytes, os.PathLike)):
+        return Map.read(source, gaps=True)
+    raise UsageError(f"{name}: a leyden.Map or a map's file name is needed, not {type(source).__name__}")
+
+
+class _Fit:
+    """A ley_fit."""
+
+    def __init__(self, engine: EngineArgument, options: Any, weights: np.ndarray, radii: Optional[np.ndarray],
+                 grid: Optional[Grid] = None, of_map: Optional[Map] = None, mask: Optional[Map] = None, threshold: bool = False,
+                 gradient: bool = False, windows: Optional[np.ndarray] = None, window_count: int = 0) -> None:
+        self._engine = None if engine is None or (isinstance(engine, str) and engine == "host") else engine_of(engine)
+        self.count, self.nodes = len(weights), 0 if grid is None else grid.size
+        self.windows, self.gradient = window_count, gradient
+        window = None if windows is None else np.ascontiguousarray(windows, np.int32)
+        weights = np.ascontiguousarray(weights, np.float64)
+        radii = None if radii is None else np.ascontiguousarray(radii, np.float64)
+        target = ffi.new("ley_fit_target *", {
+            "size": ffi.sizeof("ley_fit_target"), "grid": ffi.NULL if grid is None else grid.pointer,
+            "map": ffi.NULL if of_map is None else of_map._pointer, "mask": ffi.NULL if mask is None else mask._pointer,
+            "has_threshold": threshold, "has_gradient": gradient, "by_host": isinstance(engine, str) and engine == "host",
+            "windows": window_count, "window": ffi.NULL if window is None else ffi.from_buffer("int32_t[]", window)})
+        box = ffi.new("ley_fit **")
+        with Status() as status:
+            status.check(lib.ley_fit_create(ffi.NULL if self._engine is None else self._engine.pointer, target, self.count,
+                                            pointer_to(weights), ffi.NULL if radii is None else pointer_to(radii), options,
+                                            box, status.pointer))
+        self._pointer = ffi.gc(box[0], lib.ley_fit_destroy)
+
+    def run(self, positions: np.ndarray, thresholds: Optional[np.ndarray] = None, scores_only: bool = False) -> Dict[str, np.ndarray]:
+        """Of (F, N, 3): score, (F, 6), window, (F, W), gradient, (F, N, 3), or density, (F, nodes)."""
+        positions = np.ascontiguousarray(positions, np.float32)
+        frames = len(positions)
+        arrays: Dict[str, np.ndarray] = {}
+        if self.nodes:
+            arrays["density"] = np.empty((frames, self.nodes), np.float32)
+        else:
+            arrays["score"] = np.empty((frames, len(SCORES)))
+        if self.windows and not scores_only:
+            arrays["window"] = np.empty((frames, self.windows))
+        if self.gradient and not scores_only:
+            arrays["gradient"] = np.empty((frames, self.count, 3), np.float32)
+        results = ffi.new("ley_fit_results *", {"size": ffi.sizeof("ley_fit_results")})
+        for name, array in arrays.items():
+            setattr(results, name, ffi.cast("float *", array.ctypes.data) if array.dtype == np.float32 else pointer_to(array))
+        threshold = ffi.NULL if thresholds is None else pointer_to(thresholds)
+
+        def work(token: _task.Token) -> None:
+            if self._engine is not None:
+                token.acquire(self._engine.lock)
+            try:
+                with Status() as status:
+                    status.check(lib.ley_fit_run(self._pointer, frames, ffi.from_buffer("float[]", positions), threshold,
+                                                 results, status.pointer))
+            finally:
+                if self._engine is not None:
+                    self._engine.lock.release()
+
+        try:
+            _task.call(work)
+        except KeyboardInterrupt:
+            lib.ley_fit_cancel(self._pointer)
+            raise
+        return arrays
+
+    @property
+    def report(self) -> Dict[str, Any]:
+        totals = ffi.new("ley_fit_totals *")
+        lib.ley_fit_get_totals(self._pointer, totals)
+        return {name: text_of(getattr(totals, name)) if of.type.kind == "array" else getattr(totals, name)
+                for name, of in ffi.typeof("ley_fit_totals").fields}
+
+
+# ---- Maps ----------------------------------------------------------------------------------------
+
+
+def _grid_for(atoms: Atoms, options: Any, grid: Optional[Grid], like: Any, spacing: Optional[float]) -> Grid:
+    if sum(given is not None for given in (grid, like, spacing)) > 1:
+        raise UsageError("grid, like and spacing exclude each other: each says where the map's nodes are")
+    if like is not None:
+        return _map_of(like, "like").grid
+    if grid is not None:
+        return grid_of(grid)
+    if spacing is not None:
+        return Grid.around(atoms, spacing, 3 * options.resolution_A)
+    made = ffi.new("ley_grid *")
+    with Status() as status:
+        status.check(lib.ley_density_grid(atoms.pointer, options, made, status.pointer))
+    return Grid._of(made)
+
+
+def _by_form_factors(atoms: Atoms, elements: np.ndarray, occupancies: np.ndarray, form: str, grid: Grid,
+                     resolution: float) -> np.ndarray:
+    """Densities by gemmi's tables, blurred to the resolution: values (nz, ny, nx)."""
+    try:
+        import gemmi
+    except ImportError:
+        raise ImportError("form: gemmi is not installed, which has the form factors: pip install gemmi") from None
+    if not grid.is_orthogonal:
+        raise InputError("form: a grid whose axes are along x, y and z is needed")
+    sigma = resolution / (math.pi * math.sqrt(2))
+    spacing, n = grid.spacing, np.array(grid.n)
+    margin = np.ceil(8 * sigma / spacing).astype(int)  # gemmi's grids are periodic: images are as far away as that
+    whole, origin = n + 2 * margin, grid.origin - margin * spacing
+    x = atoms.positions - origin
+    near = np.all((x > 0) & (x < whole * spacing), axis=1)
+    calculator = getattr(gemmi, FORMS[form])()
+    calculator.d_min, calculator.rate = 2 * float(spacing.max()), 1.0
+    a, b, c = (float(edge) for edge in whole * spacing)
+    calculator.grid.unit_cell = gemmi.UnitCell(a, b, c, 90, 90, 90)
+    calculator.grid.spacegroup = gemmi.SpaceGroup("P 1")
+    calculator.grid.set_size(*map(int, whole))
+    model, chain, residue = gemmi.Model(1), gemmi.Chain("A"), gemmi.Residue()
+    residue.name, residue.seqid = "UNK", gemmi.SeqId("1")
+    for place, number, occupancy in zip(x[near], elements[near], occupancies[near]):
+        atom = gemmi.Atom()
+        atom.name, atom.element, atom.pos = "X", gemmi.Element(int(number)), gemmi.Position(*place)
+        atom.b_iso, atom.occ = 8 * math.pi ** 2 * sigma ** 2, float(occupancy)
+        residue.add_atom(atom)
+    chain.add_residue(residue)
+    model.add_chain(chain)
+    calculator.add_model_density_to_grid(model)
+    values = np.array(calculator.grid)[tuple(slice(m, m + k) for m, k in zip(margin, n))]
+    return np.ascontiguousarray(values.transpose(2, 1, 0), np.float32)
+
+
+@with_parameters("ley_density_options", without=("window", "weights"))
+def density_map(atoms: AtomsArgument, *, weights: Any = "number", grid: Optional[Grid] = None, like: Any = None,
+                spacing: Optional[float] = None, form: Optional[Literal["xray", "electron"]] = None,
+                engine: EngineArgument = None, **given: "Unpack[Density_mapKeywords]") -> Map:
+    """The density of atoms at a resolution, as a map: what an electron microscope sees.
+
+    rho(r) = sum_i w_i A exp(-|r - r_i|^2 / (2 s^2)), with s = resolution / (pi sqrt 2) and A = (2 pi s^2)^(-3/2) (molmap), or
+    s = 0.2 resolution times the atom's radius and A = 1 (voltool). The electron density of a wavefunction is
+    `Wavefunction.density()`.
+
+    >>> density = leyden.density_map("protein.pqr", resolution=5)
+    >>> density = leyden.density_map(universe.select_atoms("protein"), resolution=6.5, like="emd_1234.map")
+
+    Args:
+        atoms: what `Atoms()` takes, as "protein.pqr", a Universe or an AtomGroup.
+        weights: w_i: "number", the atomic number, by the topology's elements or else by the names of atoms; "mass",
+            "charge", "occupancy"; or numbers, (n,).
+        grid, like, spacing: where the nodes are: on a Grid; on that of a Map, or of a map's file; or this far apart, 3
+            resolutions beyond the atoms. None: a third of the resolution apart.
+        form: "xray" or "electron": by form factors of these, from gemmi's tables, at B = 8 pi^2 s^2, in place of w_i;
+            occupancies count.
+        engine: as of `map()`; "host"; None: the host, or the fastest device where that is sooner.
+        {parameters}
+
+    Errors: UsageError; InputError where elements are needed that are not known, or the resolution is less than the
+    spacing; those of `map()`.
+    """
+    of = _places_of(atoms)
+    options = _options_of(given)
+    where = _grid_for(of, options, grid, like, spacing)
+    if form is not None:
+        if form not in FORMS:
+            raise UsageError(f"form: {form!r} is none of 'xray', 'electron'")
+        occupancies = _weights_of(atoms, "occupancy", len(of))
+        return Map.from_array(_by_form_factors(of, _elements_of(atoms), occupancies, form, where, options.resolution_A), where)
+    convention = str(given.get("convention") or "molmap")
+    fit = _Fit(engine, options, _weights_of(atoms, weights, len(of)), _radii_of(atoms, len(of), convention), grid=where)
+    values = fit.run(np.asarray(of.positions, np.float32)[None])["density"]
+    made = Map.from_array(values.reshape(where.shape), where)
+    made.report = fit.report
+    return made
+
+
+# ---- Scores --------------------------------------------------------------------------------------
+
+
+class FitScores(Guessed):
+    """How well frames fit a map: what `leyden.fit_score()` returns.
+
+    Attributes:
+        frames: their numbers in the trajectory, (F,), from 0.
+        pearson: correlation about the mean, (F,); overlap: without it; masked, thresholded: pearson's where the mask is
+            above 0, and where the density is no less than `thresholds`, (F,); None: not asked for. Not-a-numbers are
+            undefined, as where no atom is near the map.
+        local: pearson's around each residue, segment or group, (F, W), `labels` in words; None: not asked for.
+        gradient: of pearson by the atoms' places, (F, N, 3) float32, 1/A; None: not asked for.
+        mean, deviation: of the density at the nodes that count, (F,).
+        report: how it was made, with what the verification found.
+    """
+
+    _guesses = {"cc": "scores.pearson", "ccc": "scores.pearson", "correlation": "scores.pearson", "score": "scores.pearson",
+                "values": "scores.pearson", "forces": "scores.gradient", "write": 'scores.save("scores.csv")',
+                "smoc": "scores.local", "residues": "scores.local, of by=\"residue\""}
+
+    def __init__(self, frames: np.ndarray, score: np.ndarray, report: Dict[str, Any], local: Optional[np.ndarray] = None,
+                 labels: Sequence[str] = (), gradient: Optional[np.ndarray] = None, has_mask: bool = False,
+                 thresholds: Optional[np.ndarray] = None) -> None:
+        self.frames, self._score, self.report, self.labels = frames, score, report, list(labels)
+        self.local: Union[np.ndarray, Any] = local
+        self.gradient: Union[np.ndarray, Any] = gradient
+        self.thresholds: Union[np.ndarray, Any] = thresholds
+        self.pearson, self.overlap = score[:, 0], score[:, 1]
+        self.masked: Union[np.ndarray, Any] = score[:, 2] if has_mask else None
+        self.thresholded: Union[np.ndarray, Any] = score[:, 3] if thresholds is not None else None
+        self.mean, self.deviation = score[:, 4], score[:, 5]
+
+    @property
+    def best(self) -> int:
+        """The number of the frame that fits best, by pearson. Errors: InputError where none is defined."""
+        if np.all(np.isnan(self.pearson)):
+            raise InputError("no frame has a correlation: no atom is near the map")
+        return int(self.frames[np.nanargmax(self.pearson)])
+
+    def columns(self) -> Dict[str, np.ndarray]:
+        """Of the table: frame, pearson, overlap, masked, thresholded, mean, deviation."""
+        named = {name: getattr(self, name) for name in SCORES}
+        return {"frame": self.frames, **{name: values for name, values in named.items() if values is not None}}
+
+    def save(self, path: Any) -> None:
+        """Writes .csv, a row for each frame below names of columns and a comment; or .npz, all arrays by their names here.
+        Whole or not at all. Errors: UsageError for other endings, FileError."""
+        name = os.fsdecode(file_name(path))
+        if name.endswith(".csv"):
+            write_table(name, self.columns(), self.report.get("comment", ()))
+        elif name.endswith(".npz"):
+            arrays: Dict[str, Any] = {**self.columns(), "local": self.local, "gradient": self.gradient, "thresholds": self.thresholds}
+            content = io.BytesIO()
+            kept: Dict[str, Any] = {key: array for key, array in arrays.items() if array is not None}
+            np.savez(content, labels=np.array(self.labels), **kept)
+            write_whole(name, content.getvalue())
+        else:
+            raise UsageError(f"{name}: a name that ends in .csv or .npz is needed")
+
+    def save_local(self, path: Any) -> None:
+        """Writes .csv: a column for each residue, segment or group. Errors: UsageError without them, FileError."""
+        if self.local is None:
+            raise UsageError("there are no local correlations: by=\"residue\" or \"segment\" makes them")
+        write_table(os.fsdecode(file_name(path)), {"frame": self.frames, **dict(zip(self.labels, self.local.T))},
+                    self.report.get("comment", ()))
+
+    def plot(self, ax: Any = None, **options: Any) -> Any:
+        """Draws scores over frames, or, of one frame with local correlations, these along the sequence, by matplotlib; its
+        lines. `options`: those of matplotlib's `plot`."""
+        if ax is None:
+            import matplotlib.pyplot as plt
+            ax = plt.figure(layout="constrained").add_subplot()
+        if len(self) == 1 and self.local is not None:
+            lines = ax.plot(np.arange(1, self.local.shape[1] + 1), self.local[0], **options)
+            ax.set_xlabel(self.report.get("by") or "window")
+        else:
+            shown = [name for name in ("pearson", "overlap", "masked", "thresholded") if getattr(self, name) is not None]
+            lines = [ax.plot(self.frames, getattr(self, name), label=name, **options)[0] for name in shown]
+            ax.legend()
+            ax.set_xlabel("frame")
+        ax.set_ylabel("correlation with the map")
+        return lines
+
+    def __len__(self) -> int:
+        return len(self.frames)
+
+    def __repr__(self) -> str:
+        return f"<leyden.FitScores: {len(self)} frames, pearson {np.nanmin(self.pearson):.4f} to {np.nanmax(self.pearson):.4f}>" \
+            if np.any(np.isfinite(self.pearson)) else f"<leyden.FitScores: {len(self)} frames, all undefined>"
+
+
+def _windows_of(group: Any, by: Any) -> Tuple[Optional[np.ndarray], List[str]]:
+    """A window's number for each atom, and their labels."""
+    if by is None:
+        return None, []
+    if by == "residue":
+        found, windows = np.unique(group.resindices, return_inverse=True)
+        residues = group.universe.residues[found]
+        names = getattr(residues, "resnames", [""] * len(found))
+        return windows, [f"{name} {number}".strip() for name, number in zip(names, residues.resids)]
+    if by == "segment":
+        found, windows = np.unique(group.segindices, return_inverse=True)
+        return windows, [str(name) or str(k + 1) for k, name in enumerate(group.universe.segments[found].segids)]
+    if isinstance(by, str):
+        raise UsageError(f"by: {by!r} is none of 'residue', 'segment'; groups are a list of selections")
+    windows, place = np.full(len(group), -1), {int(k): i for i, k in enumerate(group.indices)}
+    for number, words in enumerate(by):
+        for index in selected(group, words, "by").indices:
+            if int(index) not in place:
+                raise UsageError(f"by: {words!r:.60} has atoms that do not count, as select says")
+            windows[place[int(index)]] = number
+    return windows, [str(words) for words in by]
+
+
+@with_parameters("ley_density_options", without=("weights",))
+def fit_score(map: Any, universe: Any, *trajectories: Any, weights: Any = "number",  # pylint: disable=redefined-builtin
+              mask: Any = None, threshold: Union[None, float, Literal["mean+deviation"]] = None, by: Any = None,
+              gradient: bool = False, select: Any = None, start: Optional[int] = None, stop: Optional[int] = None,
+              step: Optional[int] = None, skip_bad: bool = False, readers: Optional[int] = None, engine: EngineArgument = None,
+              progress: FramesProgressArgument = None, **given: "Unpack[Fit_scoreKeywords]") -> FitScores:
+    """How well each frame of a trajectory fits a map: correlations of the atoms' density (`density_map()`) with it.
+
+    >>> scores = leyden.fit_score("emd_1234.map", "protein.psf", "run.dcd", resolution=5)
+    >>> scores.pearson, scores.best
+    >>> scores = leyden.fit_score(map, universe, resolution=5, select="protein", by="residue", gradient=True)
+
+    Args:
+        map: a Map, or a map's file name; its not-a-numbers do not count. Any grid.
+        universe: a Universe or an AtomGroup of MDAnalysis, or the name of a topology, with
+        trajectories: the names of one or several.
+        weights: as of `density_map()`.
+        mask: a Map on the same grid, or its file: `FitScores.masked`, where it is above 0.
+        threshold: `FitScores.thresholded`, where the density of the atoms is no less than this number; or
+            "mean+deviation", than its own mean and deviation over the map in each frame.
+        by: local correlations, `FitScores.local`: "residue", "segment", or a list of selections.
+        gradient: of pearson by the atoms' places: the force of flexible fitting.
+        select: atoms that count: words of MDAnalysis's language, or an AtomGroup. None: all.
+        start, stop, step, skip_bad, readers, progress: as of `leyden.average()`.
+        engine: as of `map()`, "all" for all devices; "host"; None: the host, or the fastest device where that is sooner.
+        {parameters}
+
+    Errors: UsageError; InputError where the map is the same everywhere, the resolution is less than its spacing, or frames
+    cannot be read; WrongResult where a frame fails its verification.
+    """
+    of_map = _map_of(map, "map")
+    of_mask = None if mask is None else _map_of(mask, "mask")
+    is_relative = threshold == "mean+deviation"
+    if isinstance(threshold, str) and not is_relative:
+        raise UsageError(f"threshold: a number or 'mean+deviation' is needed, not {threshold!r}")
+    frames = Frames(universe_of(universe, trajectories), select=select, start=start, stop=stop, step=step, cell=np.eye(3),
+                    skip_bad=switch_of(skip_bad, "skip_bad"), readers=readers, needs_charges=False)
+    group, options = frames.group, _options_of(given)
+    windows, labels = _windows_of(group, by)
+    convention = str(given.get("convention") or "molmap")
+    fit = _Fit(engine, options, _weights_of(group, weights, len(group)), _radii_of(group, len(group), convention),
+               of_map=of_map, mask=of_mask, threshold=threshold is not None, gradient=switch_of(gradient, "gradient"),
+               windows=windows, window_count=len(labels))
+    most = max(1, _RESULT_BYTES // (8 * (len(SCORES) + len(labels)) + 12 * len(group) * gradient))
+    watcher, found, numbers = FrameWatcher(progress), [], []
+    thresholds: List[np.ndarray] = []
+    watcher.begin(0, len(frames))
+    try:
+        for block in frames.blocks():
+            for k in range(0, len(block.numbers), most):
+                positions = block.positions[k:k + most]
+                own = None if threshold is None else np.full(len(positions), np.nan if is_relative else threshold, np.float64)
+                try:
+                    if is_relative:
+                        first = fit.run(positions, scores_only=True)["score"]
+                        own = first[:, 4] + first[:, 5]
+                        own[~(own > 0)] = np.inf  # of frames without a density
+                    found.append(fit.run(positions, own))
+                except InputError as error:
+                    raise InputError(f"{place_of(frames.trajectory, int(block.numbers[k]))}, or one after it: {error}") from None
+                thresholds += [] if own is None else [own]
+            numbers.append(np.array(block.numbers))
+            watcher.tell(block.done)
+    finally:
+        watcher.close()
+    if not numbers:
+        raise InputError("no frame counts")
+
+    def of(name: str) -> Optional[np.ndarray]:
+        return np.concatenate([one[name] for one in found]) if name in found[0] else None
+
+    totals = fit.report
+    report = {**totals, "files": frames.files, "frames": sum(len(one) for one in numbers), "skipped": frames.skipped,
+              "first_skipped": [bad._asdict() for bad in frames.bad], "atoms": len(group), "by": by if isinstance(by, str) else None,
+              "elapsed_s": watcher.elapsed_s, "frames_per_s": watcher.rate, "resolution_A": options.resolution_A,
+              "comment": [f"leyden: density of {len(group)} atoms, {convention} at {options.resolution_A:.6g} A, against the map"]}
+    scores = of("score")
+    assert scores is not None
+    return FitScores(np.concatenate(numbers), scores, report, of("window"), labels, of("gradient"), of_mask is not None,
+                     np.concatenate(thresholds) if thresholds else None)

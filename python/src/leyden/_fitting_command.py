@@ -1,0 +1,127 @@
+"""python -m leyden fit-score: how well the frames of a trajectory fit a map, as a table."""
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+import warnings
+from typing import Any, List
+
+import numpy as np
+
+from ._average import check_outputs
+from ._errors import UsageError
+from ._fitting import FitScores, fit_score
+from ._parameters import TABLES
+
+_OPTIONS = TABLES["ley_density_options"]
+
+
+def add_to(commands: Any) -> None:
+    """The sub-command."""
+    of = commands.add_parser(
+        "fit-score", help="how well the frames of a trajectory fit a map",
+        description="Correlations of the density of the atoms with a map, in each frame of a trajectory that MDAnalysis reads. "
+                    "Columns are the frame, pearson (about the mean), overlap (without it) and what else is asked for.")
+    of.add_argument("map", metavar="MAP", help=".mrc, .map, .ccp4, .dx, ...; its not-a-numbers do not count")
+    of.add_argument("topology", metavar="TOPOLOGY", help=".psf, .prmtop, .pdb, .tpr, ...")
+    of.add_argument("trajectories", metavar="TRAJECTORY", nargs="*", help=".dcd, .xtc, .trr, .nc, ..., one after the other")
+    of.add_argument("-o", "--output", required=True, metavar="FILE", help="the table, .csv; or all arrays, .npz")
+    of.add_argument("--picture", metavar="FILE", help="scores over frames: .png, .svg or .pdf, by matplotlib")
+    what = of.add_argument_group("what is computed")
+    what.add_argument("--resolution", type=float, metavar="A", help="of the density of the atoms (default: 5)")
+    what.add_argument("--convention", choices=_OPTIONS["convention"].choices, help="of its Gaussians (default: molmap)")
+    what.add_argument("--weights", choices=_OPTIONS["weights"].choices, default="number",
+                      help="what each atom counts (default: its atomic number)")
+    what.add_argument("--mask", metavar="MAP", help="also the correlation where this map is above 0")
+    what.add_argument("--threshold", metavar="RHO",
+                      help="also where the density of the atoms is no less than a number, or than its mean+deviation")
+    what.add_argument("--by", choices=("residue", "segment"),
+                      help="also local correlations, in OUTPUT_residues.csv or OUTPUT_segments.csv")
+    what.add_argument("--window", type=float, metavar="A", help="how far around atoms these go (default: half of the resolution)")
+    what.add_argument("--gradient", metavar="FILE", help="also the gradient of pearson by the atoms' places, .npy")
+    what.add_argument("--select", metavar="WORDS", help="atoms that count, in MDAnalysis's language (default: all)")
+    for name, text in ("start", "first frame, from 0"), ("stop", "the frame before which it ends"), ("step", "frames"):
+        what.add_argument(f"--{name}", type=int, metavar="N", help=text)
+    what.add_argument("--skip-bad", action="store_true", help="frames that cannot be used are left out and counted")
+    how = of.add_argument_group("how")
+    how.add_argument("--verify-every", type=int, metavar="N", help="verify one frame of N; 0: none (default: 256)")
+    how.add_argument("--readers", type=int, metavar="N", help="processes, or threads, that read (default: as many as are worth while)")
+    how.add_argument("--device", metavar="D", help="as of `leyden map`; host (default: the fastest)")
+    how.add_argument("-q", "--quiet", action="store_true", help="errors only")
+    of.set_defaults(run=_run)
+
+
+def _local_name(arguments: argparse.Namespace) -> str:
+    return f"{os.path.splitext(arguments.output)[0]}_{arguments.by}s.csv"
+
+
+def _check(arguments: argparse.Namespace) -> List[str]:
+    """Names of all that is written."""
+    if not arguments.output.endswith((".csv", ".npz")):
+        raise UsageError(f"'{arguments.output}': a name that ends in .csv or .npz is needed")
+    if arguments.gradient is not None and not arguments.gradient.endswith(".npy"):
+        raise UsageError(f"--gradient '{arguments.gradient}': a name that ends in .npy is needed")
+    if arguments.picture is not None:
+        if not arguments.picture.lower().endswith((".png", ".svg", ".pdf")):
+            raise UsageError(f"--picture '{arguments.picture}': a name that ends in .png, .svg or .pdf is needed")
+        try:
+            import matplotlib
+            matplotlib.use("Agg")
+        except ImportError:
+            raise ImportError("--picture: matplotlib is not installed: pip install matplotlib") from None
+    names = [arguments.output, *([_local_name(arguments)] if arguments.by and arguments.output.endswith(".csv") else []),
+             *(name for name in (arguments.gradient, arguments.picture) if name is not None)]
+    check_outputs(names, (arguments.map, arguments.topology, *arguments.trajectories, arguments.mask))
+    return names
+
+
+def _threshold_of(text: Any) -> Any:
+    if text in (None, "mean+deviation"):
+        return text
+    try:
+        return float(text)
+    except ValueError:
+        raise UsageError(f"--threshold: '{text}' is neither a number nor mean+deviation") from None
+
+
+def _say(made: FitScores, arguments: argparse.Namespace, names: List[str]) -> None:
+    r = made.report
+    left = f", {r['skipped']} left out" if r["skipped"] else ""
+    print(f"trajectory: {r['frames']:,} frame{'s' * (r['frames'] != 1)}{left}, {r['atoms']:,} atoms")
+    if np.any(np.isfinite(made.pearson)):
+        print(f"pearson: {np.nanmean(made.pearson):.6f} on average, from {np.nanmin(made.pearson):.6f} to "
+              f"{np.nanmax(made.pearson):.6f}, which is frame {made.best}")
+    if r["undefined"]:
+        print(f"undefined: {r['undefined']:,} of the frames have no correlation, as no atom is near the map")
+    if r["checked_frames"]:
+        print(f"verified: {r['checked_frames']:,} frame{'s' * (r['checked_frames'] != 1)}, off by at most {r['error']:.2g}")
+    print(f"time: {r['elapsed_s']:.2f} s, {r['frames_per_s']:,.4g} frames/s, on {r['device']}")
+    print(f"written: {'; '.join(names)}")
+
+
+def _run(arguments: argparse.Namespace) -> int:
+    names = _check(arguments)
+    sys.unraisablehook = lambda _: None  # readers of broken files stumble once more when they are let go
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # what other packages warn of is for those who program with them
+        made = fit_score(
+            arguments.map, arguments.topology, *arguments.trajectories, weights=arguments.weights, mask=arguments.mask,
+            threshold=_threshold_of(arguments.threshold), by=arguments.by, gradient=arguments.gradient is not None,
+            select=arguments.select, start=arguments.start, stop=arguments.stop, step=arguments.step,
+            skip_bad=arguments.skip_bad, readers=arguments.readers, engine=arguments.device,
+            progress=sys.stderr.isatty() and not arguments.quiet, resolution=arguments.resolution,
+            convention=arguments.convention, window=arguments.window, verify_every=arguments.verify_every)
+    made.save(arguments.output)
+    if arguments.by and arguments.output.endswith(".csv"):
+        made.save_local(_local_name(arguments))
+    if arguments.gradient is not None:
+        np.save(arguments.gradient, made.gradient)
+    if arguments.picture is not None:
+        from matplotlib.figure import Figure
+        figure = Figure(figsize=(7, 4), layout="constrained")
+        made.plot(figure.add_subplot())
+        figure.savefig(arguments.picture, dpi=150)
+    if not arguments.quiet:
+        _say(made, arguments, names)
+    return 0
