@@ -111,9 +111,10 @@ void interrupt_install(void)
     start_waiting();
 }
 
+/* Launchers of several ranks have little patience, and end all of them. */
 void interrupt_defer(void)
 {
-    deferred = true;
+    deferred = ley_ranks_count() == 1;
 }
 
 void interrupt_cancels(ley_job *job)

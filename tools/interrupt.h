@@ -11,7 +11,7 @@
 
 void interrupt_install(void);
 
-/* From here on the first signal sets the flag only. */
+/* From here on the first signal sets the flag only, unless there are several ranks. */
 void interrupt_defer(void);
 
 /* A signal also cancels this job of the calling thread; NULL: no longer. Must be NULL again before
