@@ -40,6 +40,14 @@ LEY_API int64_t ley_ranks_take(void);
 /* What rank 0 says, true or false; all ranks ask. */
 LEY_API bool ley_ranks_agree(bool said);
 
+/* The sum of what all ranks have, and the largest of it, for all of them. */
+LEY_API int64_t ley_ranks_sum(int64_t own);
+LEY_API int64_t ley_ranks_most(int64_t own);
+
+/* A text of rank `from`, its `own` there, for rank 0, to be freed; NULL on the others, where memory
+ * does not suffice, and where it is NULL. */
+LEY_API char *ley_ranks_text(int from, const char *own);
+
 #ifdef __cplusplus
 }
 #endif

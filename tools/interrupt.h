@@ -11,7 +11,10 @@
 
 void interrupt_install(void);
 
-/* From here on the first signal sets the flag only, unless there are several ranks. */
+/* Every signal ends the command at once: launchers of several ranks have little patience. */
+void interrupt_defers_nothing(void);
+
+/* From here on the first signal sets the flag only. */
 void interrupt_defer(void);
 
 /* A signal also cancels this job of the calling thread; NULL: no longer. Must be NULL again before

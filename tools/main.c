@@ -175,8 +175,6 @@ static int say_of_itself(int argc, char **argv)
  * tells. */
 static int run_on_ranks(const subcommand *command, int argc, char **argv)
 {
-    if (ley_ranks_own() > 0 && freopen("/dev/null", "w", stdout) == NULL)
-        return fail(LEY_ERROR_FILE, "/dev/null cannot be opened");
     if (!command->is_dealt && ley_ranks_own() > 0)
         return 0;
     ley_ranks_part(!command->is_dealt);
@@ -215,6 +213,8 @@ int main(int argc, char **argv)
         fail_with(&error);
         return 0;
     }
+    if (ley_ranks_count() > 1)
+        interrupt_defers_nothing();
     const int code = end_ranks(flush_results(do_words(argc, argv)));
     if (ley_driver_is_stuck()) { /* what drivers do at the end of a process may wait for it */
         fflush(NULL);

@@ -156,7 +156,7 @@ static ley_status share_leavings(ley_job *job, bool is_able, size_t *count, bool
     }
     if (has_memory) {
         ranks_count_anew();
-        slab_queue_share(queue, list, *count);
+        slab_queue_share(queue, list, *count, job->given != NULL);
     } else {
         free(list);
     }
@@ -179,7 +179,7 @@ static ley_status share_at_first(ley_job *job, ley_error *error)
         return ley_fail_memory(error, sizeof *all, "the ranks' slabs");
     *all = (slab){queue->next, queue->end - queue->next};
     ranks_count_anew();
-    slab_queue_share(queue, all, 1);
+    slab_queue_share(queue, all, 1, job->given != NULL);
     return LEY_OK;
 }
 
@@ -227,7 +227,7 @@ void rank_share_pieces(const ley_job *job, slab_queue *queue, int64_t pieces)
     ranks_count_anew();
     if (all != NULL) {
         *all = (slab){0, pieces};
-        slab_queue_share(queue, all, 1);
+        slab_queue_share(queue, all, 1, false);
     } else { /* others do them */
         slab_queue_stop(queue);
     }

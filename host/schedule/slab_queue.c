@@ -26,12 +26,13 @@ static void count_on(slab_queue *queue, int64_t more)
     queue->looked_s = ley_clock_s();
 }
 
-void slab_queue_share(slab_queue *queue, slab *slabs, size_t count)
+void slab_queue_share(slab_queue *queue, slab *slabs, size_t count, bool whole)
 {
     pthread_mutex_lock(&queue->mutex);
     free(queue->shared);
     queue->shared = slabs;
     queue->shared_count = count;
+    queue->is_whole = whole;
     queue->shared_pieces = 0;
     for (size_t i = 0; i < count; i++)
         queue->shared_pieces += slabs[i].count;
@@ -114,7 +115,7 @@ static bool take_shared(slab_queue *queue, int64_t most, slab *taken)
         count_on(queue, 0);
     if (queue->counted >= queue->shared_pieces)
         return false;
-    const int64_t wanted = fair_share(queue, most);
+    const int64_t wanted = queue->is_whole ? most : fair_share(queue, most);
     count_on(queue, wanted);
     const int64_t at = queue->counted - wanted, left = queue->shared_pieces - at;
     if (left > 0)

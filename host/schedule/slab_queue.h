@@ -29,6 +29,7 @@ typedef struct slab_queue {
     slab *shared; /* NULL: no others take anything of it */
     size_t shared_count;
     int64_t shared_pieces, counted;
+    bool is_whole;
     double looked_s;
 } slab_queue;
 
@@ -36,8 +37,9 @@ void slab_queue_init(slab_queue *queue, int64_t pieces);
 void slab_queue_destroy(slab_queue *queue);
 
 /* From now on all ranks take what they have not taken before of these slabs, from malloc, on a
- * counter that was cleared. What was given back here is no longer this queue's. */
-void slab_queue_share(slab_queue *queue, slab *slabs, size_t count);
+ * counter that was cleared. What was given back here is no longer this queue's. `whole`: each taker
+ * gets as much as it likes, also towards the end, so that slabs are those of one rank. */
+void slab_queue_share(slab_queue *queue, slab *slabs, size_t count, bool whole);
 
 /* A device joins, or leaves. */
 void slab_queue_join(slab_queue *queue);
