@@ -452,7 +452,7 @@ zsh_dir   = $(PREFIX)/share/zsh/site-functions
 cmake_dir = $(LIBDIR)/cmake/leyden
 # What users read, and what help texts name.
 user_docs := $(wildcard docs/tutorials/*.md) \
-             $(addprefix docs/,README.md apbs.md c-api.md check.md command.md energies.md formats.md ions.md long-range.md \
+             $(addprefix docs/,README.md apbs.md c-api.md check.md clusters.md command.md energies.md formats.md ions.md long-range.md \
                mmgbsa.md orbitals.md plans.md python.md series.md short-range.md surfaces.md trajectories.md troubleshooting.md \
                example.c average.c options.schema.json gallery/surface.png gallery/membrane.png)
 # The loader knows these folders; programs that link with a library elsewhere must be told.
@@ -479,7 +479,7 @@ installed = sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@LIBDIR@|$(LIBDIR)|' -e 's|@VER
 install: all pages $(BUILD)/installed/libleyden.a
 	@for folder in $(PREFIX)/bin $(PREFIX)/include $(LIBDIR)/pkgconfig $(cmake_dir) $(doc_dir) $(man_dir) $(bash_dir) $(zsh_dir); do \
 	    install -d "$(DESTDIR)$$folder" || exit; done
-	install -m 755 $(BUILD)/leyden $(DESTDIR)$(PREFIX)/bin/
+	install -m 755 $(BUILD)/leyden $(if $(MPI),$(BUILD)/leyden-mpi) $(DESTDIR)$(PREFIX)/bin/
 	install -m 644 $(headers) $(DESTDIR)$(PREFIX)/include/
 	install -m 644 $(BUILD)/installed/libleyden.a $(DESTDIR)$(LIBDIR)/
 	install -m 755 $(BUILD)/libleyden.so.$(VERSION) $(DESTDIR)$(LIBDIR)/
@@ -498,7 +498,7 @@ install: all pages $(BUILD)/installed/libleyden.a
 
 ## Removes what install has installed.
 uninstall:
-	rm -f $(DESTDIR)$(PREFIX)/bin/leyden $(addprefix $(DESTDIR)$(PREFIX)/include/,$(notdir $(headers)))
+	rm -f $(addprefix $(DESTDIR)$(PREFIX)/bin/,leyden leyden-mpi) $(addprefix $(DESTDIR)$(PREFIX)/include/,$(notdir $(headers)))
 	rm -f $(DESTDIR)$(LIBDIR)/libleyden.a $(DESTDIR)$(LIBDIR)/libleyden.so* $(DESTDIR)$(LIBDIR)/pkgconfig/leyden.pc
 	rm -rf $(DESTDIR)$(cmake_dir) $(DESTDIR)$(doc_dir)
 	rm -f $(DESTDIR)$(man_dir)/leyden.1 $(DESTDIR)$(man_dir)/leyden-*.1 $(DESTDIR)$(bash_dir)/leyden $(DESTDIR)$(zsh_dir)/_leyden

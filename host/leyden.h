@@ -774,9 +774,9 @@ typedef struct ley_report {
                                     same */
     double float_relative_rms;   /* of LEY_SUM_AUTO: the error that asked for doubles; 0: floats did */
     size_t device_count;
-    int ranks;             /* that did it together; 1: this process alone. What came from others to rank 0: */
+    int ranks; /* that did it together; 1: this process alone. What came from others to rank 0: */
     int64_t gathered_bytes;
-    double gather_s;       /* with waiting for them */
+    double gather_s; /* with waiting for them */
     const ley_device_report *devices;
     size_t slab_count;
     const ley_slab_report *slabs;

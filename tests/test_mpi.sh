@@ -119,9 +119,10 @@ for mpi in $mpis; do
     for fault in fault=delay,delay_ms=200,ever=1 fault=hang; do
         # shellcheck disable=SC2086
         run -n 1 "$leyden" map molecule.pqr --method dcs --spacing 0.25 --slab 2 --verify 0 --device cpu -o many.dx --json report.json --quiet : \
-            -n 1 $faulty FAULTY_OPENCL=call=clEnqueueNDRangeKernel,at=30,$fault \
+            -n 1 $faulty FAULTY_OPENCL=call=clEnqueueNDRangeKernel,at=6,$fault FAULTY_OPENCL_SAYS=struck \
             "$leyden" map molecule.pqr --method dcs --spacing 0.25 --slab 2 --verify 0 --device cpu -o many.dx --quiet >said 2>&1 ||
             wrong "$mpi: $fault: $(cat said)"
+        [ -e struck ] || wrong "$mpi: $fault did not strike"
         [ -e slow.dx ] || "$BUILD/leyden" map molecule.pqr --method dcs --spacing 0.25 --slab 2 --verify 0 --device cpu -o slow.dx --quiet
         cmp -s slow.dx many.dx || wrong "$mpi: $fault: other bytes"
         if [ $fault != fault=hang ]; then
@@ -130,8 +131,23 @@ import json
 points = [d['points'] for d in json.load(open('report.json'))['devices']]
 assert len(points) == 2 and points[1] < points[0] / 2, points" || wrong "$mpi: a slow rank does as much as the other"
         fi
-        rm -f many.dx report.json
+        rm -f many.dx report.json struck
     done
+
+    # One whose values are wrong gives its slabs back.
+    # shellcheck disable=SC2086
+    run -n 1 "$leyden" map molecule.pqr --method dcs --spacing 0.25 --slab 2 --device cpu -o many.dx --json report.json --quiet : \
+        -n 1 $faulty FAULTY_OPENCL=call=clEnqueueReadBuffer,at=6,fault=scale,ever=1 FAULTY_OPENCL_SAYS=struck \
+        "$leyden" map molecule.pqr --method dcs --spacing 0.25 --slab 2 --device cpu -o many.dx --quiet >said 2>&1 ||
+        wrong "$mpi: wrong values: $(cat said)"
+    [ -e struck ] || wrong "$mpi: no values were wrong"
+    [ -e right.dx ] || "$BUILD/leyden" map molecule.pqr --method dcs --spacing 0.25 --slab 2 --device cpu -o right.dx --quiet
+    cmp -s right.dx many.dx || wrong "$mpi: wrong values: other bytes"
+    python3 -c "
+import json
+devices = json.load(open('report.json'))['devices']
+assert [d['status'] for d in devices] == ['LEY_OK', 'LEY_ERROR_WRONG_RESULT'] and devices[1]['points'] == 0, devices" || wrong "$mpi: who was wrong?"
+    rm -f many.dx report.json struck
 
     # One that fails ends all, with its number and its message.
     start=$SECONDS
@@ -173,6 +189,16 @@ done
 for mpi in $mpis; do
     run -n 2 "$BUILD/leyden-$mpi" --version >said 2>&1
     [ "$(grep -c '^leyden ' said)" = 1 ] || wrong "$mpi: --version of two ranks: $(cat said)"
+    # Molecules are dealt: each is computed once, by some rank.
+    for i in 1 2 3 4 5; do cp molecule.pqr "m$i.pqr"; done
+    run -n 3 "$BUILD/leyden-$mpi" map m[1-5].pqr --method dcs --spacing 1.5 --device cpu -o '{}.dx' --json report.json >said 2>&1 || wrong "$mpi: molecules: $(cat said)"
+    grep -q '^molecules: 5 of 5 written' said || wrong "$mpi: molecules: $(cat said)"
+    for i in 1 2 3 4 5; do [ -e "m$i.dx" ] || wrong "$mpi: no map of molecule $i"; done
+    python3 -c "
+import json
+report = json.load(open('report.json'))
+assert report['written'] == 5 and [m['file'] for m in report['molecules']] == ['m%d.pqr' % i for i in range(1, 6)], report" || wrong "$mpi: the report of molecules"
+    rm -f m[1-5].* report.json
     run -n 2 "$BUILD/leyden-$mpi" convert one_dcs.dx -o converted.raw >said 2>&1 || wrong "$mpi: convert: $(cat said)"
     [ -e converted.raw ] || wrong "$mpi: nothing was converted"
     run -n 3 "$BUILD/leyden" map molecule.pqr --method dcs --spacing 1.5 --device cpu -o without.dx --quiet >said 2>&1 || wrong "without MPI: $(cat said)"

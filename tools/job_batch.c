@@ -163,7 +163,7 @@ typedef struct work {
     double start_s;
     const char *device;
     bool wants_devices, is_silent; /* on standard output */
-    bool is_dealt; /* among ranks */
+    bool is_dealt;                 /* among ranks */
 
     pthread_mutex_t mutex; /* of what follows */
     pthread_cond_t changed;
@@ -416,7 +416,8 @@ static void take_reports(work *w, int from)
 {
     char *own = NULL;
     for (size_t i = 0; i < molecule_count(w->batch); i++) {
-        own = w->reports[i] != NULL && ley_ranks_own() == from ? json_dumps(w->reports[i], JSON_REAL_PRECISION(17)) : NULL;
+        own = w->reports[i] != NULL && ley_ranks_own() == from ? json_dumps(w->reports[i], JSON_REAL_PRECISION(17))
+                                                               : NULL;
         char *text = ley_ranks_text(from, own);
         if (text != NULL && w->reports[i] == NULL)
             w->reports[i] = json_loads(text, 0, NULL);

@@ -44,7 +44,8 @@ static bool is_like_before(const ley_report *report, size_t i)
                                   {d->exp, own->exp}};
         bool is_like = d->points > 0;
         for (size_t n = 0; n < sizeof pairs / sizeof *pairs; n++)
-            is_like = is_like && strcmp(pairs[n][0] != NULL ? pairs[n][0] : "", pairs[n][1] != NULL ? pairs[n][1] : "") == 0;
+            is_like =
+                is_like && strcmp(pairs[n][0] != NULL ? pairs[n][0] : "", pairs[n][1] != NULL ? pairs[n][1] : "") == 0;
         if (is_like)
             return true;
     }

@@ -219,5 +219,7 @@ ley_status ley_job_run(ley_job *job, ley_error *error)
         status = run_by_host(job, error);
     if (status == LEY_OK)
         tolerance_judge_last(&job->report, job->options.tolerance, &job->terms);
-    return status == LEY_OK && job->statistics != NULL && rank_share_is_first(job) ? ley_statistics_add(job->statistics, error) : status;
+    return status == LEY_OK && job->statistics != NULL && rank_share_is_first(job)
+               ? ley_statistics_add(job->statistics, error)
+               : status;
 }

@@ -41,7 +41,7 @@ struct ley_job {
     ley_engine *engine;
     const method *method;
     void *task;
-    const ley_atoms *atoms;     /* NULL: the task has none */
+    const ley_atoms *atoms; /* NULL: the task has none */
     ley_target target;
     ley_statistics *statistics; /* the target's, or NULL */
     ley_run_options options;
@@ -61,11 +61,11 @@ struct ley_job {
     ley_report report;
     tolerance_terms terms; /* where the values' own root mean square does not do; else 0 */
     notes notes;
-    job_plan *made;         /* the report's */
-    bool is_shared;         /* ranks do it together (schedule/rank_share.h) */
+    job_plan *made;            /* the report's */
+    bool is_shared;            /* ranks do it together (schedule/rank_share.h) */
     struct rank_record *ranks; /* on rank 0, of the others; or NULL */
-    char rank_name[32];     /* job_record_name() */
-    device_record *records; /* one per worker, and one for each of the others, from job_rank_record() on */
+    char rank_name[32];        /* job_record_name() */
+    device_record *records;    /* one per worker, and one for each of the others, from job_rank_record() on */
     ley_device_report *device_reports;
     ley_slab_report *slabs;        /* of the stage that makes the result */
     bool is_by_host;               /* no device has a part in it */

@@ -65,7 +65,8 @@ void slab_queue_leave(slab_queue *queue)
  * end together. */
 static int64_t fair_share(const slab_queue *queue, int64_t most)
 {
-    const int64_t takers = queue->shared != NULL ? ranks_count() * (queue->takers > 0 ? queue->takers : 1) : queue->takers,
+    const int64_t takers =
+                      queue->shared != NULL ? ranks_count() * (queue->takers > 0 ? queue->takers : 1) : queue->takers,
                   left = queue->shared != NULL ? queue->shared_pieces - queue->counted : queue->end - queue->next;
     int64_t share = takers > 1 ? left / (2 * takers) : left;
     if (share < 1)

@@ -93,9 +93,8 @@ static void tell(ley_job *job, size_t device, const recomputed *r, const judged 
     ley_fail(&job->records[device].failure, LEY_ERROR_WRONG_RESULT,
              "%s: verification failed: at (%.9g, %.9g, %.9g) A the field along %c is %.9g, double precision says %.9g: "
              "an error of %.3g of %s, at most %.3g is right",
-             job_record_name(job, device), at_A[0], at_A[1], at_A[2], (int)('x' + j->worst % 3),
-             j->value[j->worst], j->right[j->worst].value, j->accuracy.max_error, job->report.field_error_scale,
-             j->accuracy.tolerance);
+             job_record_name(job, device), at_A[0], at_A[1], at_A[2], (int)('x' + j->worst % 3), j->value[j->worst],
+             j->right[j->worst].value, j->accuracy.max_error, job->report.field_error_scale, j->accuracy.tolerance);
 }
 
 /* Of the fixed points, which have been judged. */

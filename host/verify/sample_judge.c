@@ -159,8 +159,8 @@ static void blame(sample *s, size_t device, const ley_accuracy *a, const sampled
         ley_fail(&job->records[device].failure, LEY_ERROR_WRONG_RESULT,
                  "%s: verification failed: at (%.9g, %.9g, %.9g) A the value is %.9g, double precision says %.9g: an "
                  "error of %.3g of %s, at most %.3g is right",
-                 job_record_name(job, device), worst->place_A[0], worst->place_A[1], worst->place_A[2],
-                 worst->value, worst->right.value, a->max_error, job->report.error_scale, a->tolerance);
+                 job_record_name(job, device), worst->place_A[0], worst->place_A[1], worst->place_A[2], worst->value,
+                 worst->right.value, a->max_error, job->report.error_scale, a->tolerance);
     sample_dismiss(job, device);
 }
 
