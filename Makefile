@@ -178,8 +178,8 @@ $(BUILD)/leyden: $(tool_objects) $(BUILD)/libleyden.a
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(common) $(CFLAGS) -o $@ $^ $(lib_libs) $(tool_libs)
 
-# The same objects, with other ranks in front of the library's: several processes work together, which
-# mpirun starts.
+# The same objects, with other ranks in front of the library's: several processes work together,
+# which mpirun starts.
 mpicc = $(if $(filter mpi,$*),$(MPICC),mpicc.$*)
 $(BUILD)/ranks_%.o: platform/ranks_mpi.c $(BUILD)/flags | $(BUILD)/complete
 	$(call say,CC,$<)

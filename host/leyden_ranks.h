@@ -1,6 +1,6 @@
 /* Several processes on one job. A program that is linked with ranks_mpi.o in front of the library,
- * as leyden-mpi is, and started by mpirun or srun, is one of several ranks; any other program is the
- * only one. Between ley_ranks_begin() and ley_ranks_end() ley_job_run() is done by all ranks
+ * as leyden-mpi is, and started by mpirun or srun, is one of several ranks; any other program is
+ * the only one. Between ley_ranks_begin() and ley_ranks_end() ley_job_run() is done by all ranks
  * together, which make equal jobs in the same order: slabs are dealt to ranks as they are to
  * devices, and the values and the report are complete on rank 0 alone. A function that fails on one
  * rank leaves the others waiting for it: that rank is to end them. docs/clusters.md says what is

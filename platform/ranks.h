@@ -25,7 +25,8 @@ int ranks_own(void);
 int ranks_local_count(void);
 int ranks_local(void);
 
-/* From here on each rank is on its own, as if it were the only one; or no longer. Not collective. */
+/* From here on each rank is on its own, as if it were the only one; or no longer. Not collective.
+ * */
 void ranks_part(bool is_alone);
 
 /* Bytes of rank 0 come to all; bytes of all, as many of each, come to all, [ranks_count()]. */

@@ -1,7 +1,8 @@
-/* Ranks of MPI. All calls of MPI are made one at a time, by whichever thread, and none of them waits
- * inside MPI for what another rank does: a thread that waits looks again and again, ever less often,
- * and others get at MPI in between. The counter is a number in a window of rank 0, which other ranks
- * add to one-sidedly; where the network needs rank 0 for that, a thread of it looks in. */
+/* Ranks of MPI. All calls of MPI are made one at a time, by whichever thread, and none of them
+ * waits inside MPI for what another rank does: a thread that waits looks again and again, ever less
+ * often, and others get at MPI in between. The counter is a number in a window of rank 0, which
+ * other ranks add to one-sidedly; where the network needs rank 0 for that, a thread of it looks in.
+ * */
 #include "ranks.h"
 
 #include "error.h"

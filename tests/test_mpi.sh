@@ -1,8 +1,9 @@
 #!/bin/bash
-# leyden-mpi under mpirun, on as many ranks as fit no machine, with each MPI that is installed beside
-# the other (leyden-openmpi, leyden-mpich): do 1, 2, 3 and 5 ranks make the bytes of one rank, of all
-# that is dealt; do ranks survive slow and hanging devices of others; do all end soon when one fails,
-# is killed or is asked to end, and leave no half file; and what does a leyden without MPI say?
+# leyden-mpi under mpirun, on as many ranks as fit no machine, with each MPI that is installed
+# beside the other (leyden-openmpi, leyden-mpich): do 1, 2, 3 and 5 ranks make the bytes of one
+# rank, of all that is dealt; do ranks survive slow and hanging devices of others; do all end soon
+# when one fails, is killed or is asked to end, and leave no half file; and what does a leyden
+# without MPI say?
 #
 #     tests/test_mpi.sh             BUILD as usual; exit code 77: there is no MPI, or no PoCL
 set -u
@@ -115,7 +116,8 @@ faulty="env LD_PRELOAD=$BUILD/tests/faulty_opencl/faulty_opencl.so"
 for mpi in $mpis; do
     leyden=$BUILD/leyden-$mpi
 
-    # A rank whose kernels are slow does less than the other; one whose driver hangs leaves its slabs.
+    # A rank whose kernels are slow does less than the other; one whose driver hangs leaves its
+    # slabs.
     for fault in fault=delay,delay_ms=200,ever=1 fault=hang; do
         # shellcheck disable=SC2086
         run -n 1 "$leyden" map molecule.pqr --method dcs --spacing 0.25 --slab 2 --verify 0 --device cpu -o many.dx --json report.json --quiet : \
@@ -184,7 +186,7 @@ assert [d['status'] for d in devices] == ['LEY_OK', 'LEY_ERROR_WRONG_RESULT'] an
     done
 done
 
-# ---- What is not dealt, and no MPI -----------------------------------------------------------------
+# ---- What is not dealt, and no MPI --------------------------------------------------------------
 
 for mpi in $mpis; do
     run -n 2 "$BUILD/leyden-$mpi" --version >said 2>&1

@@ -171,8 +171,8 @@ static int say_of_itself(int argc, char **argv)
     return 0;
 }
 
-/* What is not dealt to ranks rank 0 does alone, while the others wait for its end; of what is, rank 0
- * tells. */
+/* What is not dealt to ranks rank 0 does alone, while the others wait for its end; of what is, rank
+ * 0 tells. */
 static int run_on_ranks(const subcommand *command, int argc, char **argv)
 {
     if (!command->is_dealt && ley_ranks_own() > 0)

@@ -157,8 +157,8 @@ static ley_status create_by_host(const sum_request *r, candidate *list, size_t c
                          : chooser_refuse(list, count, error);
 }
 
-/* All ranks take what rank 0 has chosen: what each of them has measured differs. `fft` has room for a
- * name. */
+/* All ranks take what rank 0 has chosen: what each of them has measured differs. `fft` has room for
+ * a name. */
 static void take_first_choice(candidate *list, const candidate **chosen, char fft[RANK_FFT])
 {
     size_t index = (size_t)(*chosen - list);

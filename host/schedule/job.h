@@ -103,7 +103,8 @@ void job_reopen_slabs(ley_job *job, size_t device);
 /* Its slabs alone, also while others are at work. */
 void job_reopen_own_slabs(ley_job *job, size_t device);
 
-/* The record of another rank, whose devices are one device to rank 0; how many records there are. */
+/* The record of another rank, whose devices are one device to rank 0; how many records there are.
+ * */
 size_t job_rank_record(const ley_job *job, int rank);
 size_t job_record_count(const ley_job *job);
 

@@ -1,7 +1,7 @@
-/* A job that several ranks do together (ranks.h). Each has all of the input and the same plan; slabs
- * of the result are dealt on a counter of all ranks, so that whoever is faster takes more and the
- * last ones are small; what a rank cannot do is dealt anew. Values and reports come to rank 0, to
- * which each of the others is one more device. */
+/* A job that several ranks do together (ranks.h). Each has all of the input and the same plan;
+ * slabs of the result are dealt on a counter of all ranks, so that whoever is faster takes more and
+ * the last ones are small; what a rank cannot do is dealt anew. Values and reports come to rank 0,
+ * to which each of the others is one more device. */
 #ifndef LEY_SCHEDULE_RANK_SHARE_H
 #define LEY_SCHEDULE_RANK_SHARE_H
 
@@ -39,9 +39,9 @@ ley_status rank_share_run(ley_job *job, ley_status (*run)(ley_job *job, ley_erro
 /* Values of all ranks come to rank 0, with what each has done. */
 ley_status rank_share_gather(ley_job *job, ley_error *error);
 
-/* The same of pieces [0, pieces) that the host's threads do, of planes of the map, or of values: the
- * queue is shared; what was taken of it, in *taken, comes to rank 0. `set`: of values that only the
- * method can put in their place; or NULL. */
+/* The same of pieces [0, pieces) that the host's threads do, of planes of the map, or of values:
+ * the queue is shared; what was taken of it, in *taken, comes to rank 0. `set`: of values that only
+ * the method can put in their place; or NULL. */
 typedef struct rank_values {
     ley_map *map;
     double *value, *field;

@@ -89,8 +89,8 @@ static bool keep_returned(slab_queue *queue, slab s)
     return true;
 }
 
-/* Of the shared ones, from the `at`-th on; what is in more than one slab is in part kept for the next
- * time. */
+/* Of the shared ones, from the `at`-th on; what is in more than one slab is in part kept for the
+ * next time. */
 static slab shared_pieces(slab_queue *queue, int64_t at, int64_t count)
 {
     slab taken = {.count = 0};

@@ -1,7 +1,7 @@
 /* The shared queue of slabs: pieces of a job still to compute (z-planes of a map, rows of a
  * boundary), handed out in pieces as large as each device likes. A slab that a device could not
- * finish comes back and goes to another. A queue that ranks share has the pieces that none of them has
- * taken on a counter of all ranks (ranks.h). */
+ * finish comes back and goes to another. A queue that ranks share has the pieces that none of them
+ * has taken on a counter of all ranks (ranks.h). */
 #ifndef LEY_SCHEDULE_SLAB_QUEUE_H
 #define LEY_SCHEDULE_SLAB_QUEUE_H
 
