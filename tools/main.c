@@ -16,6 +16,9 @@
 
 enum { name_column = 12 };
 
+/* Launchers forward messages, and some forget them when they end the ranks. */
+enum { FORWARDING_US = 200000 };
+
 static const char *command_name_at(const void *context, size_t i)
 {
     static const char *const others[] = {"help", "--help", "version", "--version", NULL};
@@ -196,6 +199,7 @@ static int end_ranks(int code)
 {
     if (code != 0 && ley_ranks_count() > 1) {
         fflush(NULL);
+        usleep(FORWARDING_US);
         ley_ranks_abort(code);
     }
     ley_ranks_end();
@@ -209,8 +213,9 @@ int main(int argc, char **argv)
     uselocale(newlocale(LC_ALL_MASK, "C", NULL));
     interrupt_install();
     advice_begin(argc, argv);
-    if (ley_ranks_begin(&error) != LEY_OK) { /* an exit code would have the launcher end rank 0, too */
-        fail_with(&error);
+    if (ley_ranks_begin(&error) != LEY_OK) { /* without MPI an exit code would have the launcher end rank 0, too */
+        const int code = fail_with(&error);
+        ley_ranks_abort(code);
         return 0;
     }
     if (ley_ranks_count() > 1)
