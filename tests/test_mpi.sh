@@ -184,6 +184,25 @@ assert [d['status'] for d in devices] == ['LEY_OK', 'LEY_ERROR_WRONG_RESULT'] an
     done
 done
 
+# ---- Different devices ---------------------------------------------------------------------------
+
+# PoCL, slowed down so that llvmpipe gets something to do; the latter compiles for seconds.
+if [ "${TEST_LEVEL:-quick}" != quick ] && [ -e /etc/OpenCL/vendors/rusticl.icd ]; then
+    "$BUILD/leyden" map molecule.pqr --method dcs --spacing 0.2 --device cpu -o plain.raw --quiet
+    for mpi in $mpis; do
+        words="map molecule.pqr --method dcs --spacing 0.2 --slab 2 -o mixed.raw --quiet"
+        # shellcheck disable=SC2086
+        OCL_ICD_VENDORS='' RUSTICL_ENABLE=llvmpipe run \
+            -n 1 $faulty FAULTY_OPENCL=call=clEnqueueNDRangeKernel,fault=delay,delay_ms=300,ever=1 "$BUILD/leyden-$mpi" $words --device pthread --json mixed.json : \
+            -n 1 "$BUILD/leyden-$mpi" $words --device llvmpipe >said 2>&1 || wrong "$mpi: different devices: $(cat said)"
+        "$BUILD/leyden" compare plain.raw mixed.raw --tol 1e-5 >said 2>&1 || wrong "$mpi: different devices: $(cat said)"
+        python3 -c "
+import json
+points = [d['points'] for d in json.load(open('mixed.json'))['devices']]
+assert len(points) == 2 and min(points) > 0, points" || wrong "$mpi: one of two different devices does nothing"
+    done
+fi
+
 # ---- What is not dealt, and no MPI --------------------------------------------------------------
 
 for mpi in $mpis; do
