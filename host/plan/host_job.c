@@ -143,10 +143,12 @@ static bool take(host_run *r, int64_t most, slab *piece, ley_status *status, ley
     if (*status == LEY_OK && r->taken_count == r->taken_capacity) {
         const size_t capacity = 2 * r->taken_capacity + 64;
         slab *grown = realloc(r->taken, capacity * sizeof *grown);
-        if (grown == NULL)
+        if (grown == NULL) {
             *status = ley_fail_memory(error, capacity * sizeof *grown, "the job's pieces");
-        r->taken = grown != NULL ? grown : r->taken;
-        r->taken_capacity = grown != NULL ? capacity : r->taken_capacity;
+            return false;
+        }
+        r->taken = grown;
+        r->taken_capacity = capacity;
     }
     if (*status != LEY_OK || !slab_queue_take(&r->queue, most, false, piece))
         return false;
