@@ -22,6 +22,12 @@ JOBS     := $(shell nproc)
 Q        := $(if $(filter 1,$(V)),,@)
 say       = $(if $(Q),@printf '  %-4s %s\n' $(1) $(2))
 
+# MPI=1: leyden-mpi is built, too, with this compiler.
+MPI      ?=
+MPICC    ?= mpicc
+# Those of two MPIs side by side, for tests: leyden-openmpi and leyden-mpich.
+mpis     := $(foreach name,openmpi mpich,$(if $(shell command -v mpicc.$(name) 2>/dev/null),$(name)))
+
 # Sub-makes use all cores.
 BUILD_ALL := $(MAKE) --no-print-directory -j$(JOBS)
 
@@ -38,7 +44,7 @@ tool_libs   = $(shell pkg-config --libs cairo jansson) -ltachyon-mt-thr
 sources     := $(sort $(notdir $(wildcard cl/*.cl)))
 kernels     := $(sources) $(sources:.cl=.cu)
 kernel_text := $(wildcard cl/*.cl cl/*.h cl/laws/*.h kernels_cuda/*.cu kernels_cuda/*.cuh)
-lib_sources := $(filter-out platform/embed.c,$(wildcard platform/*.c platform/*/*.c)) \
+lib_sources := $(filter-out platform/embed.c platform/ranks_mpi.c,$(wildcard platform/*.c platform/*/*.c)) \
                $(wildcard host/*/*.c host/methods/*/*.c host/long_range/*/*.c)
 lib_objects  := $(lib_sources:%.c=$(BUILD)/%.o) $(BUILD)/embedded.o
 tool_texts   := $(addprefix $(BUILD)/bench_,page.o references.o schema.o)
@@ -46,8 +52,8 @@ tool_objects := $(patsubst %.c,$(BUILD)/%.o,$(wildcard tools/*.c)) $(tool_texts)
 tests        := $(patsubst tests/%.c,$(BUILD)/tests/%,$(wildcard tests/test_*.c))
 test_support := $(patsubst %.c,$(BUILD)/%.o,$(filter-out $(wildcard tests/test_*.c tests/fuzz_*.c tests/offline_*.c tests/bench_*.c tests/make_*.c),$(wildcard tests/*.c)))
 
-## Builds the command and the libraries in build/; V=1 shows whole commands.
-all: $(BUILD)/leyden $(BUILD)/libleyden.a $(BUILD)/libleyden.so.$(VERSION)
+## Builds the command and the libraries in build/; V=1 shows whole commands; MPI=1: leyden-mpi, too.
+all: $(BUILD)/leyden $(BUILD)/libleyden.a $(BUILD)/libleyden.so.$(VERSION) $(if $(MPI),$(BUILD)/leyden-mpi)
 
 ## Lists the targets, each by what stands behind two number signs above its rule.
 help:
@@ -171,6 +177,17 @@ $(BUILD)/libleyden.so.$(VERSION): $(lib_objects) $(BUILD)/sources
 $(BUILD)/leyden: $(tool_objects) $(BUILD)/libleyden.a
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(common) $(CFLAGS) -o $@ $^ $(lib_libs) $(tool_libs)
+
+# The same objects, with other ranks in front of the library's: several processes work together,
+# which mpirun starts.
+mpicc = $(if $(filter mpi,$*),$(MPICC),mpicc.$*)
+$(BUILD)/ranks_%.o: platform/ranks_mpi.c $(BUILD)/flags | $(BUILD)/complete
+	$(call say,CC,$<)
+	$(Q)$(mpicc) $(common) $(CFLAGS) -MMD -MP -c -o $@ $<
+
+$(BUILD)/leyden-%: $(BUILD)/ranks_%.o $(tool_objects) $(BUILD)/libleyden.a
+	$(call say,LINK,$@)
+	$(Q)$(mpicc) $(common) $(CFLAGS) -o $@ $^ $(lib_libs) $(tool_libs)
 
 # They come from the command's own tables of options. What is built for another
 # architecture is run here for that: they are made where they are to be installed, and not by `all`.
@@ -297,7 +314,7 @@ test: deps
 checked := $(if $(SANITIZE),$(shell BUILD=$(BUILD) TEST_LEVEL=$(TEST_LEVEL) bash tests/run.sh --list $(tests)),$(tests))
 
 ## Builds and runs the tests; TEST_LEVEL=quick|pairwise|full, TEST_JOBS=N: tests/run.sh has more.
-check: $(if $(filter -fsanitize=thread,$(SANITIZE)),,all) $(if $(SANITIZE),,pages) $(checked)
+check: $(if $(filter -fsanitize=thread,$(SANITIZE)),,all $(mpis:%=$(BUILD)/leyden-%)) $(if $(SANITIZE),,pages) $(checked)
 	@BUILD=$(BUILD) CC='$(CC)' $(if $(TEST_LEVEL),TEST_LEVEL=$(TEST_LEVEL)) bash tests/run.sh $(tests)
 
 ## Builds and tests on another architecture under QEMU, as root: from minutes to an hour each.
@@ -438,7 +455,7 @@ zsh_dir   = $(PREFIX)/share/zsh/site-functions
 cmake_dir = $(LIBDIR)/cmake/leyden
 # What users read, and what help texts name.
 user_docs := $(wildcard docs/tutorials/*.md) \
-             $(addprefix docs/,README.md apbs.md c-api.md check.md command.md energies.md fitting.md formats.md ions.md long-range.md \
+             $(addprefix docs/,README.md apbs.md c-api.md check.md clusters.md command.md energies.md fitting.md formats.md ions.md long-range.md \
                mmgbsa.md orbitals.md plans.md python.md series.md short-range.md surfaces.md trajectories.md troubleshooting.md \
                example.c average.c options.schema.json gallery/surface.png gallery/membrane.png gallery/fitting.png)
 # The loader knows these folders; programs that link with a library elsewhere must be told.
@@ -465,7 +482,7 @@ installed = sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@LIBDIR@|$(LIBDIR)|' -e 's|@VER
 install: all pages $(BUILD)/installed/libleyden.a
 	@for folder in $(PREFIX)/bin $(PREFIX)/include $(LIBDIR)/pkgconfig $(cmake_dir) $(doc_dir) $(man_dir) $(bash_dir) $(zsh_dir); do \
 	    install -d "$(DESTDIR)$$folder" || exit; done
-	install -m 755 $(BUILD)/leyden $(DESTDIR)$(PREFIX)/bin/
+	install -m 755 $(BUILD)/leyden $(if $(MPI),$(BUILD)/leyden-mpi) $(DESTDIR)$(PREFIX)/bin/
 	install -m 644 $(headers) $(DESTDIR)$(PREFIX)/include/
 	install -m 644 $(BUILD)/installed/libleyden.a $(DESTDIR)$(LIBDIR)/
 	install -m 755 $(BUILD)/libleyden.so.$(VERSION) $(DESTDIR)$(LIBDIR)/
@@ -484,7 +501,7 @@ install: all pages $(BUILD)/installed/libleyden.a
 
 ## Removes what install has installed.
 uninstall:
-	rm -f $(DESTDIR)$(PREFIX)/bin/leyden $(addprefix $(DESTDIR)$(PREFIX)/include/,$(notdir $(headers)))
+	rm -f $(addprefix $(DESTDIR)$(PREFIX)/bin/,leyden leyden-mpi) $(addprefix $(DESTDIR)$(PREFIX)/include/,$(notdir $(headers)))
 	rm -f $(DESTDIR)$(LIBDIR)/libleyden.a $(DESTDIR)$(LIBDIR)/libleyden.so* $(DESTDIR)$(LIBDIR)/pkgconfig/leyden.pc
 	rm -rf $(DESTDIR)$(cmake_dir) $(DESTDIR)$(doc_dir)
 	rm -f $(DESTDIR)$(man_dir)/leyden.1 $(DESTDIR)$(man_dir)/leyden-*.1 $(DESTDIR)$(bash_dir)/leyden $(DESTDIR)$(zsh_dir)/_leyden

@@ -706,6 +706,7 @@ typedef struct ley_device_report {
     double kernel_s;
     double transfer_s;
     double evaluations_per_s; /* in the kernels */
+    int rank;                 /* whose devices these are, of several ranks: of others all together */
     bool from_cache;          /* the kernel of this variant came from the build cache, whatever others did */
     ley_status status;
     const char *failure;     /* why it left the job, or NULL */
@@ -773,6 +774,9 @@ typedef struct ley_report {
                                     same */
     double float_relative_rms;   /* of LEY_SUM_AUTO: the error that asked for doubles; 0: floats did */
     size_t device_count;
+    int ranks; /* that did it together; 1: this process alone. What came from others to rank 0: */
+    int64_t gathered_bytes;
+    double gather_s; /* with waiting for them */
     const ley_device_report *devices;
     size_t slab_count;
     const ley_slab_report *slabs;
@@ -922,6 +926,7 @@ LEY_API void ley_job_destroy(ley_job *job);
 #include "leyden_parameters.h"
 #include "leyden_particles.h"
 #include "leyden_plan.h"
+#include "leyden_ranks.h"
 #include "leyden_request.h"
 #include "leyden_series.h"
 #include "leyden_surface.h"

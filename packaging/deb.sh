@@ -1,8 +1,9 @@
 #!/bin/bash
 # Makes Debian packages of what is built: BUILD=build packaging/deb.sh [FOLDER] (default: BUILD).
 # leyden has the command, its manual pages, completions and documents; libleyden0.1 the shared
-# library, under the name of its interface; libleyden-dev what programs are built with. Dependencies
-# are what dpkg-shlibdeps finds. No root is needed.
+# library, under the name of its interface; libleyden-dev what programs are built with; and, where
+# mpicc is there, leyden-mpi the command for several processes. Dependencies are what dpkg-shlibdeps
+# finds. No root is needed.
 #
 #   MAINTAINER         who made them: "Name <address>"
 #   SOURCE_DATE_EPOCH  their date; when unset, that of the last commit, else now
@@ -23,7 +24,8 @@ trap 'rm -rf "$top"' EXIT
 multiarch=usr/lib/$(dpkg-architecture -qDEB_HOST_MULTIARCH)
 umask 022
 
-make -s --no-print-directory BUILD="$BUILD" DESTDIR="$top/all" PREFIX=/usr LIBDIR="/$multiarch" \
+mpi=$(command -v mpicc >/dev/null && echo 1 || true)
+make -s --no-print-directory BUILD="$BUILD" MPI="$mpi" DESTDIR="$top/all" PREFIX=/usr LIBDIR="/$multiarch" \
     zsh_dir=/usr/share/zsh/vendor-completions install
 all=$top/all
 soname=$(objdump -p "$all/$multiarch/libleyden.so.$version" | sed -n 's/^ *SONAME *//p')
@@ -98,6 +100,20 @@ Description: electrostatic potentials of molecules on GPUs and CPUs
  whatever OpenCL device the machine has, and on NVIDIA's cards through CUDA. It
  makes the boundary values of APBS, draws slices of maps and molecules' surfaces, and
  compares maps."
+
+# The command for several processes.
+if [ -n "$mpi" ]; then
+    root=$top/debian/leyden-mpi
+    strip_into "$all/usr/bin/leyden-mpi" "$root/usr/bin/leyden-mpi" 755
+    mkdir -p "$root/usr/share/man/man1"
+    ln -s leyden.1.gz "$root/usr/share/man/man1/leyden-mpi.1.gz"
+    package leyden-mpi "Depends: leyden (= $version), $(depends_of debian/leyden-mpi/usr/bin/leyden-mpi)
+Section: science
+Description: electrostatic potentials of molecules on GPUs and CPUs: clusters
+ leyden computes the electrostatic potential of a molecule's point charges on
+ OpenCL and CUDA devices. This package has the command leyden-mpi, whose
+ processes work together on one job, as mpirun starts them."
+fi
 
 # The library.
 root=$top/debian/$shared

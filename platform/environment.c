@@ -73,6 +73,22 @@ const char *environment_of(const char *name)
     return value_of(name);
 }
 
+/* Open MPI's mpirun, that of MPICH and its descendants, and srun with PMIx. */
+int environment_launched_ranks(int *rank)
+{
+    static const char *const names[][2] = {
+        {"OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK"}, {"PMI_SIZE", "PMI_RANK"}, {"SLURM_NTASKS", "PMIX_RANK"}};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        const char *count = value_of(names[i][0]), *own = value_of(names[i][1]);
+        if (count != NULL && own != NULL && atoi(count) > 1) {
+            *rank = atoi(own);
+            return atoi(count);
+        }
+    }
+    *rank = 0;
+    return 1;
+}
+
 void environment_set_unless_there(const char *name, const char *value)
 {
     setenv(name, value, 0);

@@ -34,6 +34,10 @@ uint64_t environment_cache_bytes(void);
 /* A variable of OpenCL's loader or of drivers; NULL where it is empty or not set. */
 const char *environment_of(const char *name);
 
+/* How many processes a launcher (mpirun, srun) says that it has started of this program, and which
+ * one this is; 1 and 0 where none says so. */
+int environment_launched_ranks(int *rank);
+
 /* Sets a variable that the user has not set, under the same condition as the next function. */
 void environment_set_unless_there(const char *name, const char *value);
 

@@ -15,8 +15,9 @@ import tempfile
 
 KEPT = "docs/options.schema.json"
 OTHERS = {"--help", "--help-all", "--version", "--verbose"}
-# Of APBS, and of programs of tests/.
+# Of APBS, of launchers, and of programs of tests/.
 OF_OTHERS = {("docs/apbs.md", "--output-file"),
+             ("docs/clusters.md", "--bind-to"), ("docs/clusters.md", "--gpus-per-task"),
              ("docs/troubleshooting.md", "--radii"),
              *(("docs/testing.md", word) for word in ("--seconds", "--rounds", "--only"))}
 # Pages of `python3 -m leyden`, which has options of its own: --start is made with its fellows.

@@ -30,8 +30,10 @@ format() {
 # small. One source after the other is only parsed.
 conversions() {
     # shellcheck disable=SC2016 # for the inner shell
-    find host platform tools -name '*.c' -print0 | FLAGS="$FLAGS -Werror -Wconversion -Wcast-qual" CC=$CC xargs -0 -P "$JOBS" -n 12 \
-        sh -c 'code=0; for file; do $CC $FLAGS -fsyntax-only "$file" || code=1; done; exit $code' sh
+    find host platform tools -name '*.c' ! -name ranks_mpi.c -print0 | FLAGS="$FLAGS -Werror -Wconversion -Wcast-qual" CC=$CC xargs -0 -P "$JOBS" -n 12 \
+        sh -c 'code=0; for file; do $CC $FLAGS -fsyntax-only "$file" || code=1; done; exit $code' sh || return 1
+    # shellcheck disable=SC2086 # words; casts are those of MPI's header
+    ! command -v mpicc >/dev/null || mpicc $FLAGS -Werror -Wconversion -fsyntax-only platform/ranks_mpi.c
 }
 
 # tests/cppcheck.supp says what it takes for wrong and is not.

@@ -73,7 +73,7 @@ in_pairs=" test_long_range test_solvers "
 level_of() { if [ "${TEST_REST-}" = yes ] && [[ $in_pairs == *" $1 "* ]]; then echo pairwise; else echo "$TEST_LEVEL"; fi; }
 
 # Those that look at the product from outside: not under a sanitizer.
-outer=" check_layers check_parameters check_make check_run oclgrind read_back read_formats golden tolerances check_golden check_rates check_others check_commands test_install python_extra sdist "
+outer=" check_layers check_parameters check_make check_run oclgrind read_back read_formats golden tolerances check_golden check_rates check_others check_commands test_install test_mpi python_extra sdist "
 
 # has_levels NAME: whether level quick has fewer cases of it than this one, or fewer devices.
 has_levels() {
@@ -160,7 +160,7 @@ fi
 # Seconds that programs take, roughly, where all kernels are compiled; those that are not here are
 # short. What the last run took counts more.
 declare -A expected_s=([python_extra]=120 [test_python]=120 [oclgrind]=100 [sdist]=90 [test_conformance]=60 [test_epilogue]=55 [test_map_fields]=55 [test_cli_points]=50
-    [test_average]=35 [test_average_cards]=6 [test_ions]=30 [test_orbital]=28 [test_plan_runs]=26 [test_average_devices]=26 [test_verification]=26 [test_self_test]=31 [test_msm_devices]=33
+    [test_average]=35 [test_average_cards]=6 [test_ions]=30 [test_orbital]=28 [test_mpi]=40 [test_plan_runs]=26 [test_average_devices]=26 [test_verification]=26 [test_self_test]=31 [test_msm_devices]=33
     [test_cuda]=22 [test_check_faults]=28 [test_cli_tolerance]=32 [test_cli]=32 [test_cli_msm]=18 [test_memory]=17
     [test_bench_outputs]=30 [test_faults]=16 [test_schedule]=16 [test_solvers]=30 [test_msm]=15 [test_cli_batch]=13 [test_cli_boundary]=13
     [test_cli_maps]=13 [test_cli_msm_periodic]=13 [test_hanging]=13 [check_make]=25 [test_check]=12 [test_cli_cutoff]=12 [test_first_use]=12
@@ -213,6 +213,7 @@ declare -A scripts=(
     [check_commands]="$with_python tests/compare_commands.py --self-test $BUILD/leyden"
     [tolerances]="python3 tests/tolerance_campaign.py $BUILD/leyden 2000"
     [test_install]='bash tests/test_install.sh'
+    [test_mpi]='bash tests/test_mpi.sh'
     [test_deb]='bash tests/test_deb.sh'
     [test_python]='bash tests/test_python.sh'
     # That the sources are whole and the wheels work does not depend on how they are optimised.
@@ -223,7 +224,7 @@ for program in "$@"; do
     name=$(basename "$program")
     wanted "$name" && add program "$name" env ${preload:+LD_PRELOAD="$preload"} TEST_LEVEL="$(level_of "$name")" RUSTICL_ENABLE="$(second_driver "$name")" "$program"
 done
-every_script='check_layers check_parameters check_make check_run check_golden check_commands check_rates check_others oclgrind read_back read_formats golden test_install test_python python_extra sdist'
+every_script='check_layers check_parameters check_make check_run check_golden check_commands check_rates check_others oclgrind read_back read_formats golden test_install test_mpi test_python python_extra sdist'
 if [ "$TEST_LEVEL" = full ]; then every_script+=' test_deb tolerances'; fi # a system of its own: minutes; 2,000 systems: hours
 for name in ${TEST_SCRIPTS-$every_script}; do
     [ -n "${scripts[$name]-}" ] || { echo "TEST_SCRIPTS: there is no $name" >&2 && exit 2; }

@@ -31,7 +31,7 @@ SOURCE_DATE_EPOCH=$(git log -1 --format=%ct 2>/dev/null || date +%s)
 export SOURCE_DATE_EPOCH
 BUILD=$BUILD bash packaging/deb.sh "$top" >/dev/null
 BUILD=$BUILD bash packaging/deb.sh "$top/again" >/dev/null
-[ "$(find "$top" -maxdepth 1 -name '*.deb' | wc -l)" = 3 ] || fail "other packages than three"
+[ "$(find "$top" -maxdepth 1 -name '*.deb' ! -name 'leyden-mpi_*' | wc -l)" = 3 ] || fail "other packages than three"
 for package in "$top"/*.deb; do
     said=$(lintian --allow-root --fail-on error --tag-display-limit 0 "$package" 2>&1) || fail "lintian: $said"
     cmp -s "$package" "$top/again/$(basename "$package")" || fail "the same build makes another package"

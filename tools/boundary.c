@@ -396,5 +396,6 @@ const subcommand boundary_command = {
     .options = OPTION_BLOCK(boundary_options, boundary_values, set_defaults),
     .method = method_at,
     .shared = shared,
+    .is_dealt = true,
     .run = boundary_run_command,
 };

@@ -119,13 +119,23 @@ static void say(const char *kind, const char *format, va_list values)
 {
     fflush(stdout); /* results before the messages that came after them */
     fputs(kind, stderr);
+    if (ley_ranks_count() > 1)
+        fprintf(stderr, "rank %d: ", ley_ranks_own());
     vfprintf(stderr, format, values);
     fputc('\n', stderr);
+}
+
+/* What is wrong on all ranks rank 0 says, which then ends the others. */
+static void let_first_rank_speak(void)
+{
+    if (ley_ranks_own() > 0)
+        nanosleep(&(struct timespec){.tv_nsec = 500000000}, NULL);
 }
 
 int fail(ley_status status, const char *format, ...)
 {
     va_list values;
+    let_first_rank_speak();
     va_start(values, format);
     say("leyden: ", format, values);
     va_end(values);
@@ -166,6 +176,8 @@ ley_status fail_into(ley_error *error, ley_status status, const char *format, ..
 void warn(const char *format, ...)
 {
     va_list values;
+    if (ley_ranks_own() > 0) /* rank 0 says the same */
+        return;
     va_start(values, format);
     say("leyden: warning: ", format, values);
     va_end(values);

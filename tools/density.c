@@ -58,5 +58,6 @@ const subcommand density_command = {
                "grid reaches --padding beyond all nuclei.",
     .options = OPTION_BLOCK(density_rows, wavefunction_values, wavefunction_set_defaults),
     .shared = wavefunction_shared,
+    .is_dealt = true,
     .run = wavefunction_run,
 };

@@ -49,5 +49,6 @@ const subcommand esp_command = {
                "--padding beyond all nuclei.",
     .options = OPTION_BLOCK(esp_rows, wavefunction_values, set_defaults),
     .shared = wavefunction_shared,
+    .is_dealt = true,
     .run = wavefunction_run,
 };

@@ -16,6 +16,7 @@ static const int numbers[] = {SIGINT, SIGTERM, SIGHUP, SIGPIPE};
 enum { NUMBERS = sizeof numbers / sizeof *numbers };
 
 static volatile bool stop;
+static bool is_hasty;
 static atomic_bool deferred, held, suspended;
 static atomic_int caught, count, handlers_busy;
 static _Atomic(ley_job *) jobs_at_work[INTERRUPT_JOBS];
@@ -111,9 +112,14 @@ void interrupt_install(void)
     start_waiting();
 }
 
+void interrupt_defers_nothing(void)
+{
+    is_hasty = true;
+}
+
 void interrupt_defer(void)
 {
-    deferred = true;
+    deferred = !is_hasty;
 }
 
 void interrupt_cancels(ley_job *job)

@@ -11,6 +11,9 @@
 
 void interrupt_install(void);
 
+/* Every signal ends the command at once: launchers of several ranks have little patience. */
+void interrupt_defers_nothing(void);
+
 /* From here on the first signal sets the flag only. */
 void interrupt_defer(void);
 

@@ -163,6 +163,7 @@ typedef struct work {
     double start_s;
     const char *device;
     bool wants_devices, is_silent; /* on standard output */
+    bool is_dealt;                 /* among ranks */
 
     pthread_mutex_t mutex; /* of what follows */
     pthread_cond_t changed;
@@ -204,10 +205,13 @@ static bool take(work *w, size_t *i)
 {
     pthread_mutex_lock(&w->mutex);
     w->is_over = w->is_over || w->next == molecule_count(w->batch) || interrupt_came();
+    if (!w->is_over) {
+        *i = w->is_dealt ? (size_t)ley_ranks_take() : w->next;
+        w->is_over = *i >= molecule_count(w->batch);
+        w->next = w->is_over ? molecule_count(w->batch) : *i + 1;
+    }
     const bool is_there = !w->is_over;
-    if (is_there)
-        *i = w->next++;
-    else
+    if (!is_there)
         pthread_cond_broadcast(&w->changed);
     pthread_mutex_unlock(&w->mutex);
     return is_there;
@@ -407,6 +411,31 @@ static int conclude(work *w, const job_values *values)
     return w->code > written ? w->code : written;
 }
 
+/* Reports of molecules that other ranks have computed. */
+static void take_reports(work *w, int from)
+{
+    char *own = NULL;
+    for (size_t i = 0; i < molecule_count(w->batch); i++) {
+        own = w->reports[i] != NULL && ley_ranks_own() == from ? json_dumps(w->reports[i], JSON_REAL_PRECISION(17))
+                                                               : NULL;
+        char *text = ley_ranks_text(from, own);
+        if (text != NULL && w->reports[i] == NULL)
+            w->reports[i] = json_loads(text, 0, NULL);
+        free(text);
+        free(own);
+    }
+}
+
+/* What all ranks have done together, on rank 0. */
+static void join_ranks(work *w)
+{
+    w->written = (size_t)ley_ranks_sum((int64_t)w->written);
+    w->code = (int)ley_ranks_most(w->code);
+    w->is_given_up = ley_ranks_most(w->is_given_up) > 0;
+    for (int r = 1; r < ley_ranks_count() && w->reports != NULL; r++)
+        take_reports(w, r);
+}
+
 int job_batch_run(const job_batch *batch)
 {
     const job_values *values = option_values(batch->arguments, &job_options);
@@ -419,14 +448,19 @@ int job_batch_run(const job_batch *batch)
               .start_s = now_s(),
               .device = values->device,
               .wants_devices = wants_devices,
+              .is_dealt = ley_ranks_count() > 1,
               .is_silent = values->quiet || json_takes_stdout(values->json)};
     if (values->json != NULL)
         w.reports = allocate(molecule_count(batch), sizeof *w.reports);
     pthread_mutex_init(&w.mutex, NULL);
     pthread_cond_init(&w.changed, NULL);
     progress_start(&w.progress, values->quiet);
+    ley_ranks_part(true);
     run_lanes(&w);
-    code = conclude(&w, values);
+    ley_ranks_part(false);
+    join_ranks(&w);
+    progress_clear(&w.progress);
+    code = ley_ranks_own() == 0 ? conclude(&w, values) : 0;
     pthread_cond_destroy(&w.changed);
     pthread_mutex_destroy(&w.mutex);
     free(w.reports);

@@ -41,11 +41,24 @@ static int check_files(const job_run *run)
     return files_check(run->arguments->command, files, sizeof files / sizeof *files);
 }
 
+/* Which goes to rank 0 alone. */
+static int check_standard_input(const job_run *run)
+{
+    const named_file file = run->kind->file != NULL ? run->kind->file(run) : (named_file){NULL, NULL, NULL};
+    if (ley_ranks_count() > 1 &&
+        (input_takes_stdin(run->arguments->operand) || (file.path != NULL && input_takes_stdin(file.path))))
+        return fail_usage(run->arguments->command, "standard input has one reader, and there are %d ranks: name a file",
+                          ley_ranks_count());
+    return 0;
+}
+
 int job_frame_check(job_run *run)
 {
     const job_kind *kind = run->kind;
     run->values = option_values(run->arguments, &job_options);
-    int code = kind->check != NULL ? kind->check(run) : 0;
+    int code = check_standard_input(run);
+    if (code == 0)
+        code = kind->check != NULL ? kind->check(run) : 0;
     if (code == 0)
         code = begin_method(run);
     if (code == 0 && kind->check_input != NULL)
@@ -131,7 +144,7 @@ static ley_run_options run_options_of(job_run *run)
 
 /* Whether the host does the job alone, as that is asked for, or sooner than with a device, of which
  * none is named. What is wrong with the job is else found again on the way to the devices. */
-static ley_status create_by_host(job_run *run, bool *is_by_host, ley_error *error)
+static ley_status try_by_host(job_run *run, bool *is_by_host, ley_error *error)
 {
     const ley_run_options options = run_options_of(run);
     *is_by_host = false;
@@ -148,6 +161,24 @@ static ley_status create_by_host(job_run *run, bool *is_by_host, ley_error *erro
     *is_by_host = true;
     take_method(run);
     return LEY_OK;
+}
+
+/* All ranks do as rank 0, whatever each of them has measured. */
+static ley_status create_by_host(job_run *run, bool *is_by_host, ley_error *error)
+{
+    ley_status status = try_by_host(run, is_by_host, error);
+    if (status != LEY_OK)
+        return status;
+    const bool is_agreed = ley_ranks_agree(*is_by_host);
+    if (is_agreed && !*is_by_host) {
+        run->is_for_host = true;
+        status = try_by_host(run, is_by_host, error);
+    } else if (!is_agreed && *is_by_host) {
+        ley_job_destroy(run->job);
+        run->job = NULL;
+        *is_by_host = false;
+    }
+    return status;
 }
 
 static ley_status create_job(job_run *run, ley_error *error)
@@ -240,7 +271,7 @@ static ley_status prepare(job_run *run, ley_error *error)
     if (!opens_at_once(run) && !is_by_host)
         begin_opening(&devices, run, status);
     status = end_opening(&devices, status, error);
-    if (before == LEY_OK && status == LEY_ERROR_NO_DEVICE)
+    if (before == LEY_OK && ley_ranks_agree(status == LEY_ERROR_NO_DEVICE))
         status = create_in_place_of_devices(run, &is_by_host, error);
     plan_file_explain(run->values->plan, error);
     if (status == LEY_OK && !is_by_host)
@@ -310,7 +341,7 @@ static ley_status forecast(job_run *run, ley_error *error)
 static ley_status write_file(job_run *run, ley_error *error)
 {
     double clock_s = now_s();
-    if (run->kind->write == NULL)
+    if (run->kind->write == NULL || ley_ranks_own() > 0)
         return LEY_OK;
     progress_say(&run->progress, text_of("writing the %s", run->kind->product).s);
     const ley_status status = run->kind->write(run, error);
@@ -581,6 +612,8 @@ static int conclude(job_run *run, ley_error *error)
     const bool finished = error->status == LEY_OK;
     int code = 0, written = 0;
     progress_clear(&run->progress);
+    if (ley_ranks_own() > 0) /* rank 0 tells how it went */
+        return finished ? 0 : fail_with(error);
     if (run->is_dry)
         return conclude_dry(run, error);
     if (error->status == LEY_CANCELLED) {

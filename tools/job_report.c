@@ -30,13 +30,35 @@ void put_molecule(FILE *to, const char *path, const ley_atoms *atoms)
     fprintf(to, ", %zu atom%s, total charge %.6g e\n", n, n == 1 ? "" : "s", ley_atoms_total_charge_e(atoms));
 }
 
+/* Whether another rank's devices are like some before them: the same plan makes the same bytes on
+ * however many ranks. */
+static bool is_like_before(const ley_report *report, size_t i)
+{
+    const ley_device_report *own = &report->devices[i];
+    for (size_t k = 0; own->rank > 0 && k < i; k++) {
+        const ley_device_report *d = &report->devices[k];
+        const char *pairs[][2] = {{d->device->name, own->device->name},
+                                  {d->device->driver, own->device->driver},
+                                  {d->variant, own->variant},
+                                  {d->root, own->root},
+                                  {d->exp, own->exp}};
+        bool is_like = d->points > 0;
+        for (size_t n = 0; n < sizeof pairs / sizeof *pairs; n++)
+            is_like =
+                is_like && strcmp(pairs[n][0] != NULL ? pairs[n][0] : "", pairs[n][1] != NULL ? pairs[n][1] : "") == 0;
+        if (is_like)
+            return true;
+    }
+    return false;
+}
+
 void put_devices(FILE *to, const ley_report *report)
 {
     if (report->host != NULL)
         fprintf(to, "computed by: the host, %s in double precision\n", report->host);
     for (size_t i = 0; i < report->device_count; i++) {
         const ley_device_report *device = &report->devices[i];
-        if (device->points == 0 || device->variant == NULL)
+        if (device->points == 0 || device->variant == NULL || is_like_before(report, i))
             continue;
         put_name(to, "device: ", device->device->name);
         put_name(to, ", driver ", device->device->driver);
@@ -239,10 +261,16 @@ void print_total(const phase_times *phases, const ley_report *report)
         const ley_device_info *device = report->devices[i].device;
         if (report->devices[i].points == 0)
             continue;
-        printf("%sdevice %d (%s, %s)", before, device->index, device->name, device->path);
+        printf("%s%sdevice %d (%s, %s)", before,
+               report->devices[i].rank > 0 ? text_of("rank %d's ", report->devices[i].rank).s : "", device->index,
+               device->name, device->path);
         before = ", ";
     }
-    puts(before[0] == ',' ? "" : " on the host");
+    fputs(before[0] == ',' ? "" : " on the host", stdout);
+    if (report != NULL && report->ranks > 1)
+        printf(", by %d ranks: %s gathered in %s", report->ranks, bytes_text((uint64_t)report->gathered_bytes).s,
+               seconds_text(report->gather_s).s);
+    putchar('\n');
 }
 
 void print_error(const ley_report *report)
@@ -370,6 +398,13 @@ void json_put_work(json_t *object, const ley_report *report)
     json_put(object, "field_error_scale",
              json_text(report != NULL && report->field_accuracy.points > 0 ? report->field_error_scale : NULL));
     json_put(object, "slabs", report != NULL ? json_of_slabs(report) : json_array());
+    if (report != NULL && report->ranks > 1) {
+        json_t *ranks = json_object();
+        json_put(ranks, "count", json_count(report->ranks));
+        json_put(ranks, "gathered_bytes", json_count(report->gathered_bytes));
+        json_put(ranks, "gather_s", json_number(report->gather_s));
+        json_put(object, "ranks", ranks);
+    }
     json_put(object, "schedule", report != NULL ? json_of_schedule(report) : json_array());
     json_put(object, "phases", json_of_predictions(report));
     json_put(object, "plan", json_of_plan(report));

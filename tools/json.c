@@ -299,6 +299,8 @@ json_t *json_of_device_reports(const ley_report *report)
         const ley_device_report *device = &report->devices[i];
         json_t *object = there(json_object());
         json_put(object, "device", json_of_device(device->device));
+        if (report->ranks > 1)
+            json_put(object, "rank", json_count(device->rank));
         json_put(object, "variant", json_text(device->variant));
         json_put(object, "root", json_text(device->root));
         json_put(object, "exp", json_text(device->exp));

@@ -16,6 +16,9 @@
 
 enum { name_column = 12 };
 
+/* Launchers forward messages, and some forget them when they end the ranks. */
+enum { FORWARDING_US = 200000 };
+
 static const char *command_name_at(const void *context, size_t i)
 {
     static const char *const others[] = {"help", "--help", "version", "--version", NULL};
@@ -160,25 +163,64 @@ static int run(const subcommand *command, int argc, char **argv)
     return code;
 }
 
+static int say_of_itself(int argc, char **argv)
+{
+    if (argc < 2)
+        print_overview(false);
+    else if (is_version(argv[1]))
+        printf("leyden %s\n", ley_version());
+    else
+        return argv[1][0] == '-' ? help(0, NULL) : help(argc - 2, argv + 2);
+    return 0;
+}
+
+/* What is not dealt to ranks rank 0 does alone, while the others wait for its end; of what is, rank
+ * 0 tells. */
+static int run_on_ranks(const subcommand *command, int argc, char **argv)
+{
+    if (!command->is_dealt && ley_ranks_own() > 0)
+        return 0;
+    ley_ranks_part(!command->is_dealt);
+    const int code = run(command, argc, argv);
+    ley_ranks_part(false);
+    return code;
+}
+
+static int do_words(int argc, char **argv)
+{
+    if (argc < 2 || is_version(argv[1]) || is_plea(argv[1]))
+        return ley_ranks_own() == 0 ? say_of_itself(argc, argv) : 0;
+    const subcommand *command = find_command(argv[1]);
+    return command != NULL ? run_on_ranks(command, argc - 2, argv + 2) : fail_unknown(argv[1]);
+}
+
+/* All ranks end, each in its turn or at once. */
+static int end_ranks(int code)
+{
+    if (code != 0 && ley_ranks_count() > 1) {
+        fflush(NULL);
+        usleep(FORWARDING_US);
+        ley_ranks_abort(code);
+    }
+    ley_ranks_end();
+    return code;
+}
+
 int main(int argc, char **argv)
 {
+    ley_error error = {0};
     /* A driver that calls setlocale() shall not change the decimal point of our numbers. */
     uselocale(newlocale(LC_ALL_MASK, "C", NULL));
     interrupt_install();
     advice_begin(argc, argv);
-    if (argc < 2) {
-        print_overview(false);
-        return flush_results(0);
+    if (ley_ranks_begin(&error) != LEY_OK) { /* without MPI an exit code would have the launcher end rank 0, too */
+        const int code = fail_with(&error);
+        ley_ranks_abort(code);
+        return 0;
     }
-    const char *word = argv[1];
-    if (is_version(word)) {
-        printf("leyden %s\n", ley_version());
-        return flush_results(0);
-    }
-    if (is_plea(word))
-        return flush_results(word[0] == '-' ? help(0, NULL) : help(argc - 2, argv + 2));
-    const subcommand *command = find_command(word);
-    const int code = flush_results(command != NULL ? run(command, argc - 2, argv + 2) : fail_unknown(word));
+    if (ley_ranks_count() > 1)
+        interrupt_defers_nothing();
+    const int code = end_ranks(flush_results(do_words(argc, argv)));
     if (ley_driver_is_stuck()) { /* what drivers do at the end of a process may wait for it */
         fflush(NULL);
         _exit(code);

@@ -730,5 +730,6 @@ const subcommand map_command = {
     .options = OPTION_BLOCK(map_options, map_values, set_defaults),
     .method = method_at,
     .shared = shared,
+    .is_dealt = true,
     .run = map_run_command,
 };

@@ -57,6 +57,7 @@ typedef struct subcommand {
     option_block options;                     /* its own */
     const option_method *(*method)(size_t i); /* its methods, NULL behind the last; or NULL */
     const option_block *const *shared;        /* blocks that other commands have, too, NULL behind the last; or NULL */
+    bool is_dealt;                            /* to all ranks, where there are several; else rank 0 does it alone */
     int (*run)(const parsed_arguments *arguments); /* returns the exit code */
 } subcommand;
 

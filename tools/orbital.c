@@ -32,5 +32,6 @@ const subcommand orbital_command = {
                "them together are less than 1e-6 of an orbital's largest value.",
     .options = OPTION_BLOCK(orbital_rows, wavefunction_values, wavefunction_set_defaults),
     .shared = wavefunction_shared,
+    .is_dealt = true,
     .run = wavefunction_run,
 };

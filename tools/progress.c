@@ -30,7 +30,7 @@ static void draw(progress_line *line, const char *content)
 
 void progress_start(progress_line *line, bool quiet)
 {
-    *line = (progress_line){.active = !quiet && isatty(STDERR_FILENO)};
+    *line = (progress_line){.active = !quiet && ley_ranks_own() == 0 && isatty(STDERR_FILENO)};
 }
 
 void progress_say(progress_line *line, const char *what)

@@ -3,6 +3,7 @@
 #include "engine/discovery.h"
 #include "error.h"
 #include "leyden.h"
+#include "ranks.h"
 
 #include <float.h>
 #include <math.h>
@@ -152,6 +153,40 @@ static ley_status choose_words(const dev_list *list, char *words, size_t *chosen
     return word_count > 0 ? LEY_OK : ley_fail(error, LEY_ERROR_USAGE, "the list of devices is empty");
 }
 
+/* Which of the cards this one is, counted from 0 and each once. */
+static size_t card_number(const dev_list *list, const size_t *chosen, size_t k)
+{
+    size_t number = 0;
+    for (size_t i = 0; i < k; i++) {
+        bool is_new = list->infos[chosen[i]].device_class == DEV_GPU;
+        if (is_new && list->infos[chosen[i]].index == list->infos[chosen[k]].index)
+            return card_number(list, chosen, i);
+        for (size_t j = 0; j < i && is_new; j++)
+            is_new = list->infos[chosen[j]].index != list->infos[chosen[i]].index;
+        number += is_new;
+    }
+    return number;
+}
+
+/* Cards are dealt to the ranks of this machine; processors each rank has for its own. */
+static void deal_cards(const dev_list *list, size_t *chosen, size_t *count)
+{
+    const size_t ranks = (size_t)ranks_local_count(), own = (size_t)ranks_local();
+    size_t cards = 0, number[64], kept = 0;
+    if (ranks == 1 || *count > sizeof number / sizeof *number)
+        return;
+    for (size_t k = 0; k < *count; k++) {
+        number[k] = card_number(list, chosen, k);
+        if (list->infos[chosen[k]].device_class == DEV_GPU && number[k] >= cards)
+            cards = number[k] + 1;
+    }
+    for (size_t k = 0; k < *count; k++)
+        if (list->infos[chosen[k]].device_class != DEV_GPU ||
+            (cards < ranks ? number[k] == own % cards : number[k] % ranks == own))
+            chosen[kept++] = chosen[k];
+    *count = kept;
+}
+
 /* A device that is not known yet may be faster than the fastest that is, unless it is a processor,
  * whose cores that one needs, or another path to the same card. */
 static bool may_join(const dev_list *list, size_t device, size_t fastest)
@@ -269,6 +304,7 @@ ley_status selector_choose(const dev_list *list, const char *selector, size_t *c
             return ley_fail_memory(error, strlen(selector), "the list of devices");
         ley_status status = choose_words(list, words, chosen, count, error);
         free(words);
+        deal_cards(list, chosen, count);
         return status;
     }
     for (size_t i = 0; i < list->count; i++)
@@ -276,6 +312,7 @@ ley_status selector_choose(const dev_list *list, const char *selector, size_t *c
             chosen[(*count)++] = i;
     if (*count == 0)
         return ley_fail(error, LEY_ERROR_NO_DEVICE, "%s: %s", list->infos[0].name, list->infos[0].unusable);
+    deal_cards(list, chosen, count);
     const size_t measured = leave_out(list, chosen, *count);
     if (measured > 1)
         *joining = sort_by_speed(list, chosen, measured, first);

@@ -5,10 +5,13 @@
 #include "io/target.h"
 #include "memory.h"
 #include "parallel.h"
+#include "ranks.h"
 #include "target/map.h"
 
+#include <limits.h>
 #include <math.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -88,7 +91,8 @@ static value_range put_together(const plane_range *planes, int64_t count, int64_
 /* ---- Maps that are files from the beginning -------------------------------------------------- */
 
 /* The file is begun with the first planes: before, nothing is on the disk. One that is to be packed
- * is packed when all planes are there: until then they are in a hidden file as they are. */
+ * is packed when all planes are there: until then they are in a hidden file as they are. Of several
+ * ranks rank 0 begins the file at once, so that each writes its planes into it, and ends it. */
 typedef struct file_store {
     ley_output output;
     ley_grid grid;
@@ -96,6 +100,7 @@ typedef struct file_store {
     pthread_mutex_t mutex;    /* for its beginning, and: */
     bool is_begun, *is_there; /* [n_z]: planes that were written */
     plane_range *range;       /* [n_z]: what they are like; NULL: nobody will ask */
+    ranks_file *others;       /* the file that rank 0 has begun, on another rank; or NULL */
     char path[];
 } file_store;
 
@@ -122,14 +127,16 @@ static ley_status store_planes(void *context, int64_t first, int64_t count, cons
 {
     file_store *s = context;
     const int64_t plane = s->grid.n[0] * s->grid.n[1];
-    ley_status status = begin_file(s, error);
+    ley_status status = s->others == NULL ? begin_file(s, error) : LEY_OK;
     if (s->range != NULL)
         measure_planes(values, plane, count, s->range + first);
     if (binary_is_other(false)) /* a buffer of the map's own, which is not read again */
         binary_swap((float *)(uintptr_t)values, (size_t)(plane * count), sizeof *values);
+    const size_t size = (size_t)(plane * count) * sizeof *values;
+    const int64_t offset = s->offset + first * plane * (int64_t)sizeof *values;
     if (status == LEY_OK)
-        status = ley_output_write_at(&s->output, values, (size_t)(plane * count) * sizeof *values,
-                                     s->offset + first * plane * (int64_t)sizeof *values, error);
+        status = s->others != NULL ? ranks_file_write(s->others, values, size, offset, error)
+                                   : ley_output_write_at(&s->output, values, size, offset, error);
     if (status == LEY_OK) {
         pthread_mutex_lock(&s->mutex);
         for (int64_t z = first; z < first + count; z++)
@@ -156,6 +163,51 @@ static ley_status check_stored(void *context, ley_error *error)
     return s->is_begun ? ley_output_check(&s->output, error) : LEY_OK;
 }
 
+/* What rank 0 keeps of planes that another rank has written. */
+typedef struct known_plane {
+    plane_range range;
+    bool is_there;
+} known_plane;
+
+static void move_planes(void *context, int64_t first, int64_t count, void *bytes, bool comes)
+{
+    file_store *s = context;
+    for (int64_t i = 0; i < count; i++) {
+        known_plane p = {.is_there = s->is_there[first + i]};
+        if (comes)
+            memcpy(&p, (char *)bytes + (size_t)i * sizeof p, sizeof p);
+        else if (s->range != NULL)
+            p.range = s->range[first + i];
+        if (!comes)
+            memcpy((char *)bytes + (size_t)i * sizeof p, &p, sizeof p);
+        else if (s->range != NULL)
+            s->range[first + i] = p.range;
+        s->is_there[first + i] = p.is_there;
+    }
+}
+
+static ley_status flush_stored(void *context, ley_error *error)
+{
+    const file_store *s = context;
+    return s->others != NULL ? ranks_file_flush(s->others, error) : LEY_OK;
+}
+
+/* Rank 0 begins the file, and says where it is. */
+static ley_status begin_on_ranks(file_store *s, ley_error *error)
+{
+    char path[PATH_MAX] = "";
+    ley_status status = LEY_OK;
+    if (ranks_own() == 0)
+        status = begin_file(s, error);
+    if (ranks_own() == 0 && status == LEY_OK)
+        snprintf(path, sizeof path, "%s", s->output.temporary.path);
+    ranks_broadcast(path, sizeof path);
+    if (ranks_own() == 0)
+        return status;
+    return path[0] != '\0' ? ranks_file_open(path, &s->others, error)
+                           : ley_fail(error, LEY_ERROR_FILE, "%s: rank 0 cannot begin it", s->path);
+}
+
 static void free_store(file_store *s)
 {
     if (s == NULL)
@@ -170,6 +222,7 @@ static void end_store(void *context)
     file_store *s = context;
     if (s->is_begun)
         ley_output_abandon(&s->output);
+    ranks_file_close(s->others);
     pthread_mutex_destroy(&s->mutex);
     free_store(s);
 }
@@ -191,7 +244,9 @@ ley_status stored_map_create(const ley_grid *grid, const char *path, int64_t off
         status = ley_file_check(path, error);
     if (status != LEY_OK)
         return status;
-    if (!is_regular(path))
+    bool is_file = is_regular(path);
+    ranks_broadcast(&is_file, sizeof is_file);
+    if (!is_file)
         return ley_map_create(grid, map, error);
     const size_t length = strlen(path) + 1, planes = (size_t)grid->n[2];
     file_store *s = calloc(1, sizeof *s + length);
@@ -207,9 +262,19 @@ ley_status stored_map_create(const ley_grid *grid, const char *path, int64_t off
     s->grid = *grid;
     s->offset = offset;
     pthread_mutex_init(&s->mutex, NULL);
-    const map_store store = {
-        .context = s, .write = store_planes, .read = read_stored, .check = check_stored, .end = end_store};
-    return map_create_stored(grid, &store, map, error);
+    const map_store store = {.context = s,
+                             .write = store_planes,
+                             .read = read_stored,
+                             .check = check_stored,
+                             .end = end_store,
+                             .plane_bytes = sizeof(known_plane),
+                             .move = move_planes,
+                             .flush = flush_stored};
+    status = ranks_count() > 1 ? begin_on_ranks(s, error) : LEY_OK;
+    if (status == LEY_OK)
+        return map_create_stored(grid, &store, map, error);
+    end_store(s);
+    return status;
 }
 
 /* The map's store, where that is a file of this path; NULL: it is not. */

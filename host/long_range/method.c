@@ -32,8 +32,10 @@
 #include "numerics/influence.h"
 #include "parallel.h"
 #include "plan/forecast.h"
+#include "ranks.h"
 #include "schedule/job.h"
 #include "schedule/job_memory.h"
+#include "schedule/rank_share.h"
 #include "source/atoms.h"
 #include "target/map.h"
 #include "target/points.h"
@@ -145,9 +147,13 @@ static ley_status stricter(const void *context, ley_engine *engine, const ley_ru
 {
     const msm_task *task = context;
     const coulomb_problem where = {.atoms = task->near.atoms, .target = {.map = task->near.map}};
-    ley_long_range r;
-    const ley_status status = msm_choose_stricter(task, engine, &where, options, &r, sum, error);
-    if (status != LEY_OK)
+    ley_long_range r = task->asked;
+    char fft[RANK_FFT];
+    bool is_there = msm_choose_stricter(task, engine, &where, options, &r, sum, error) == LEY_OK;
+    ranks_broadcast(&is_there, sizeof is_there);
+    ranks_broadcast(sum, sizeof *sum);
+    rank_share_range(&r, fft);
+    if (!is_there)
         return msm_take_direct(task, &where, options, m, made, sum, error);
     return create_for_map(engine, where.atoms, where.target.map, &r, options, made, error);
 }

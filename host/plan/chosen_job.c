@@ -6,6 +6,8 @@
 #include "core/parameters.h"
 #include "error.h"
 #include "plan/chooser.h"
+#include "ranks.h"
+#include "schedule/rank_share.h"
 #include "target/target.h"
 
 #include <stdio.h>
@@ -155,12 +157,28 @@ static ley_status create_by_host(const sum_request *r, candidate *list, size_t c
                          : chooser_refuse(list, count, error);
 }
 
+/* All ranks take what rank 0 has chosen: what each of them has measured differs. `fft` has room for
+ * a name. */
+static void take_first_choice(candidate *list, const candidate **chosen, char fft[RANK_FFT])
+{
+    size_t index = (size_t)(*chosen - list);
+    candidate *c;
+    ranks_broadcast(&index, sizeof index);
+    *chosen = c = &list[index];
+    ranks_broadcast(&c->is_estimated, sizeof c->is_estimated);
+    rank_share_range(&c->estimate.range, fft);
+    ranks_broadcast(&c->estimate.sum, sizeof c->estimate.sum);
+}
+
 static ley_status create_on_devices(sum_request *r, candidate *list, size_t count, ley_engine *engine,
                                     const ley_run_options *options, ley_job **job, ley_error *error)
 {
     const candidate *chosen;
     ley_run_options own;
+    char fft[RANK_FFT];
     ley_status status = chooser_choose(r, list, count, &chosen, error);
+    if (status == LEY_OK)
+        take_first_choice(list, &chosen, fft);
     if (status == LEY_OK)
         status = job_options(r, chosen, options, &own, error);
     if (status != LEY_OK)

@@ -7,7 +7,9 @@
 #include "log.h"
 #include "parallel.h"
 #include "schedule/host_direct.h"
+#include "schedule/rank_share.h"
 #include "target/map.h"
+#include "verify/rank_verification.h"
 #include "verify/second_check.h"
 
 #include <math.h>
@@ -25,6 +27,10 @@ typedef struct host_run {
     bool is_direct;                     /* schedule/host_direct.h sums them */
     float *planes[MAP_MOST_COMPONENTS]; /* of a map: these, from point `first` on */
     int64_t first;                      /* number of the first point at hand */
+    slab_queue queue;                   /* of planes, or of values */
+    slab *taken;                        /* of it, by this rank */
+    size_t taken_count, taken_capacity;
+    int64_t done; /* points */
 } host_run;
 
 static void place_of(const host_sum *sum, int64_t i, double place_A[3])
@@ -131,24 +137,49 @@ static void tell(ley_job *job, int64_t done)
         job->options.progress(job->options.progress_context, &progress);
 }
 
+/* The next pieces, at most so many of them; false: there are none. */
+static bool take(host_run *r, int64_t most, slab *piece, ley_status *status, ley_error *error)
+{
+    if (*status == LEY_OK && r->taken_count == r->taken_capacity) {
+        const size_t capacity = 2 * r->taken_capacity + 64;
+        slab *grown = realloc(r->taken, capacity * sizeof *grown);
+        if (grown == NULL) {
+            *status = ley_fail_memory(error, capacity * sizeof *grown, "the job's pieces");
+            return false;
+        }
+        r->taken = grown;
+        r->taken_capacity = capacity;
+    }
+    if (*status != LEY_OK || !slab_queue_take(&r->queue, most, false, piece))
+        return false;
+    r->taken[r->taken_count++] = *piece;
+    return true;
+}
+
+static void note_done(host_run *r, slab piece, int64_t points)
+{
+    slab_queue_done(&r->queue, piece);
+    r->done += points;
+    tell(r->job, r->done);
+}
+
 static ley_status sum_map(host_run *r, ley_error *error)
 {
     const int64_t *n = ley_map_grid(r->sum.map)->n, plane = n[0] * n[1],
                   planes = plane < POINTS_AT_ONCE ? POINTS_AT_ONCE / plane : 1;
     ley_status status = LEY_OK;
-    for (int64_t first = 0; first < n[2] && status == LEY_OK; first += planes) {
-        const int64_t count = n[2] - first < planes ? n[2] - first : planes;
-        status = map_slabs_take(r->sum.map, first, count, r->planes, error);
+    for (slab s; take(r, planes, &s, &status, error);) {
+        status = map_slabs_take(r->sum.map, s.first, s.count, r->planes, error);
         if (status != LEY_OK)
             return status;
-        r->first = first * plane;
-        parallel_ranges((size_t)(count * plane), sum_points, r);
+        r->first = s.first * plane;
+        parallel_ranges((size_t)(s.count * plane), sum_points, r);
         if (job_cancelled(r->job))
             status = ley_fail(error, LEY_CANCELLED, "cancelled");
         const ley_status given =
-            map_slabs_give(r->sum.map, first, count, r->planes, status == LEY_OK, status == LEY_OK ? error : NULL);
+            map_slabs_give(r->sum.map, s.first, s.count, r->planes, status == LEY_OK, status == LEY_OK ? error : NULL);
         status = status == LEY_OK ? given : status;
-        tell(r->job, r->first + count * plane);
+        note_done(r, s, s.count * plane);
     }
     return status;
 }
@@ -176,23 +207,64 @@ static void sum_numbers(void *context, size_t first, size_t last)
 static ley_status sum_all(host_run *r, void (*sum)(void *context, size_t first, size_t last), int64_t at_once,
                           ley_error *error)
 {
-    const int64_t n = host_sum_points(&r->sum);
-    for (r->first = 0; r->first < n; r->first += at_once) {
-        const int64_t left = n - r->first, count = left < at_once ? left : at_once;
-        parallel_ranges((size_t)count, sum, r);
+    ley_status status = LEY_OK;
+    for (slab s; take(r, at_once, &s, &status, error);) {
+        r->first = s.first;
+        parallel_ranges((size_t)s.count, sum, r);
         if (job_cancelled(r->job))
             return ley_fail(error, LEY_CANCELLED, "cancelled");
-        tell(r->job, r->first + count);
+        note_done(r, s, s.count);
     }
-    return LEY_OK;
+    return status;
+}
+
+/* A value that the method has a number for. */
+static double numbered_value(const void *context, int64_t number)
+{
+    const ley_job *job = ((const host_run *)context)->job;
+    double place_A[3];
+    return job->method->value(job->task, number, place_A);
+}
+
+static void set_numbered(const void *context, int64_t number, double value)
+{
+    const host_run *r = context;
+    r->sum.set(r->job->task, number, value);
+}
+
+/* What all ranks have made comes to rank 0. */
+static ley_status gather(const host_run *r, ley_error *error)
+{
+    rank_values values = {.map = r->sum.count > 0 ? NULL : r->sum.map};
+    if (r->sum.count > 0) {
+        values.get = numbered_value;
+        values.set = set_numbered;
+        values.context = r;
+    } else if (r->sum.map == NULL) {
+        values.value = r->sum.list->value;
+        values.field = r->sum.points != NULL ? r->sum.points->field : NULL;
+    }
+    return rank_share_gather_pieces(r->job, &values, r->taken, r->taken_count, error);
+}
+
+static ley_status sum_pieces(host_run *r, ley_error *error)
+{
+    const bool is_map = r->sum.count == 0 && r->sum.map != NULL;
+    rank_share_pieces(r->job, &r->queue, is_map ? ley_map_grid(r->sum.map)->n[2] : host_sum_points(&r->sum));
+    ley_status status = r->sum.count > 0 ? sum_all(r, sum_numbers, NUMBERS_AT_ONCE, error)
+                        : is_map         ? sum_map(r, error)
+                                         : sum_all(r, sum_points, POINTS_AT_ONCE, error);
+    if (status == LEY_OK)
+        status = gather(r, error);
+    slab_queue_destroy(&r->queue);
+    free(r->taken);
+    return status;
 }
 
 static ley_status compute(host_run *r, ley_error *error)
 {
-    ley_status status = r->sum.count > 0     ? sum_all(r, sum_numbers, NUMBERS_AT_ONCE, error)
-                        : r->sum.map != NULL ? sum_map(r, error)
-                                             : sum_all(r, sum_points, POINTS_AT_ONCE, error);
-    if (status != LEY_OK)
+    const ley_status status = sum_pieces(r, error);
+    if (status != LEY_OK || !rank_share_is_first(r->job))
         return status;
     if (r->sum.units != NULL && r->sum.map != NULL)
         map_name_units(r->sum.map, r->sum.units);
@@ -328,7 +400,9 @@ static ley_status run(host_run *r, ley_error *error)
     if (report->compute_s > 0)
         report->evaluations_per_s = report->evaluations / report->compute_s;
     if (status == LEY_OK && job->options.verify_points > 0) {
-        status = verify(r, error);
+        status = rank_share_is_first(job) ? verify(r, error) : LEY_OK;
+        if (status == LEY_OK)
+            rank_verification_tell(job);
         report->verify_s = ley_clock_s() - computed_s;
     }
     reference_end(&r->terms);

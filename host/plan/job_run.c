@@ -3,8 +3,9 @@
 #include "clock.h"
 #include "error.h"
 #include "log.h"
+#include "schedule/rank_share.h"
 #include "schedule/schedule.h"
-#include "verify/verification.h"
+#include "verify/rank_verification.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -101,6 +102,7 @@ void job_complete_report(ley_job *job)
         d->late = record->late[0] != '\0' ? record->late : NULL;
         job->device_reports[i] = *d;
     }
+    rank_share_complete_report(job);
     r->devices = job->device_reports;
     r->slabs = job->slabs;
     r->stages = job->stage_reports;
@@ -126,11 +128,13 @@ static ley_status compute(ley_job *job, ley_error *error)
         const double start_s = ley_clock_s();
         status = schedule_run(job, error);
         if (status == LEY_OK)
+            status = rank_share_gather(job, error);
+        if (status == LEY_OK && rank_share_is_first(job))
             status = finish(job, error);
         const double computed_s = ley_clock_s();
         job->report.compute_s += computed_s - start_s;
         if (status == LEY_OK && job->options.verify_points > 0 && job->method->terms != NULL) {
-            status = verification_run(job, &wrong, error);
+            status = rank_verification_run(job, &wrong, error);
             job->report.verify_s += ley_clock_s() - computed_s;
         }
     } while (status == LEY_OK && wrong > 0);
@@ -244,7 +248,7 @@ static bool asks_for_double(const ley_job *job)
     for (size_t i = 0; i < job->engine->worker_count; i++)
         has_double =
             has_double || (job->engine->workers[i].info->has_double && job->records[i].failure.status == LEY_OK);
-    return has_double && job->method->double_has_more_digits && cancels;
+    return rank_share_agree(job, has_double && job->method->double_has_more_digits && cancels);
 }
 
 /* Nothing is done yet, but for devices that have failed. */

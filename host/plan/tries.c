@@ -6,6 +6,7 @@
 #include "plan/host_job.h"
 #include "plan/job_run.h"
 #include "schedule/job_memory.h"
+#include "schedule/rank_share.h"
 #include "target/map.h"
 
 #include <math.h>
@@ -108,7 +109,7 @@ static void add(tries *t, const attempt *made)
 }
 
 /* Whether the tolerance is missed, and doubles of the host are to be had in so many seconds. */
-static bool host_reaches_it(const ley_job *job, double most_s)
+static bool host_could_reach_it(const ley_job *job, double most_s)
 {
     const method *m = job->method;
     ley_run_options options = job->options;
@@ -117,6 +118,11 @@ static bool host_reaches_it(const ley_job *job, double most_s)
     return is_missed(&job->report) && job->given == NULL &&
            host_sum_check(m, job->task, &options, NULL, NULL) == LEY_OK && m->by_host(job->task, &sum) && sum.is_free &&
            host_sum_seconds(&sum) <= most_s;
+}
+
+static bool host_reaches_it(const ley_job *job, double most_s)
+{
+    return rank_share_agree(job, host_could_reach_it(job, most_s));
 }
 
 /* As long as the tolerance is missed, and the host would take longer than all so far. A try that
@@ -130,7 +136,7 @@ static ley_status try_stricter(ley_job *job, tries *t, ley_error *error)
         const attempt *last = &t->list[t->count - 1];
         const double next = next_aim(aim, last->share);
         ley_sum sum = last->sum;
-        if (next >= aim || !take_stricter(job, next, last, &sum))
+        if (next >= aim || !rank_share_agree(job, take_stricter(job, next, last, &sum)))
             break;
         log_say(LEY_LOG_NOTE, "off by %.3g of the tolerance: all over again by a plan that aims at %.2g of it",
                 last->share, next);
@@ -206,10 +212,14 @@ ley_status ley_job_run(ley_job *job, ley_error *error)
         return ley_fail(error, LEY_ERROR_USAGE, "the job has been run already");
     job->has_begun = true;
     job->start_s = ley_clock_s();
-    ley_status status = job->is_by_host ? host_job_run(job, error) : run_on_devices(job, error);
+    ley_status status = rank_share_begin(job, error);
+    if (status == LEY_OK)
+        status = job->is_by_host ? host_job_run(job, error) : run_on_devices(job, error);
     if (status == LEY_OK && !job->is_by_host && host_reaches_it(job, most_host_s))
         status = run_by_host(job, error);
     if (status == LEY_OK)
         tolerance_judge_last(&job->report, job->options.tolerance, &job->terms);
-    return status == LEY_OK && job->statistics != NULL ? ley_statistics_add(job->statistics, error) : status;
+    return status == LEY_OK && job->statistics != NULL && rank_share_is_first(job)
+               ? ley_statistics_add(job->statistics, error)
+               : status;
 }

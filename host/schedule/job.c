@@ -3,6 +3,7 @@
 #include "core/options.h"
 #include "core/parameters.h"
 #include "error.h"
+#include "ranks.h"
 #include "schedule/given_plan.h"
 #include "schedule/host_sum.h"
 #include "target/statistics.h"
@@ -150,10 +151,28 @@ void job_take(ley_job *job, const method *m, void *task)
     begin_stages(job);
 }
 
+size_t job_rank_record(const ley_job *job, int rank)
+{
+    return job->engine->candidate_count + (size_t)rank - 1;
+}
+
+size_t job_record_count(const ley_job *job)
+{
+    return job_rank_record(job, ranks_count());
+}
+
+const char *job_record_name(ley_job *job, size_t record)
+{
+    if (record < job->engine->candidate_count)
+        return job->engine->workers[record].info->name;
+    snprintf(job->rank_name, sizeof job->rank_name, "rank %zu", record - job->engine->candidate_count + 1);
+    return job->rank_name;
+}
+
 static ley_status create_into(ley_job *j, ley_error *error)
 {
     const method *m = j->method;
-    const size_t devices = j->engine->candidate_count;
+    const size_t devices = job_record_count(j);
     j->records = calloc(devices + 1, sizeof *j->records);
     j->device_reports = calloc(devices + 1, sizeof *j->device_reports);
     j->stages = calloc(most_stages(m), sizeof *j->stages);
@@ -210,6 +229,7 @@ ley_status job_create(ley_engine *engine, const method *m, void *task, const ley
     j->method = m;
     j->task = task;
     j->atoms = atoms;
+    j->target = *target;
     j->statistics = target->statistics;
     j->options = taken;
     j->given = given;
@@ -230,7 +250,7 @@ void ley_job_destroy(ley_job *job)
     if (job == NULL)
         return;
     if (job->records != NULL)
-        for (size_t i = 0; i < job->engine->candidate_count; i++)
+        for (size_t i = 0; i < job_record_count(job); i++)
             ley_error_clear(&job->records[i].failure);
     end_stages(job);
     pthread_mutex_destroy(&job->mutex);
@@ -239,6 +259,7 @@ void ley_job_destroy(ley_job *job)
     plan_destroy(job->made);
     if (job->forecast != NULL)
         job->end_forecast(job->forecast);
+    free(job->ranks);
     free(job->stages);
     free(job->records);
     free(job->device_reports);

@@ -41,7 +41,8 @@ struct ley_job {
     ley_engine *engine;
     const method *method;
     void *task;
-    const ley_atoms *atoms;     /* NULL: the task has none */
+    const ley_atoms *atoms; /* NULL: the task has none */
+    ley_target target;
     ley_statistics *statistics; /* the target's, or NULL */
     ley_run_options options;
     job_view view;  /* what the method sees */
@@ -60,8 +61,11 @@ struct ley_job {
     ley_report report;
     tolerance_terms terms; /* where the values' own root mean square does not do; else 0 */
     notes notes;
-    job_plan *made;         /* the report's */
-    device_record *records; /* one per worker */
+    job_plan *made;            /* the report's */
+    bool is_shared;            /* ranks do it together (schedule/rank_share.h) */
+    struct rank_record *ranks; /* on rank 0, of the others; or NULL */
+    char rank_name[32];        /* job_record_name() */
+    device_record *records;    /* one per worker, and one for each of the others, from job_rank_record() on */
     ley_device_report *device_reports;
     ley_slab_report *slabs;        /* of the stage that makes the result */
     bool is_by_host;               /* no device has a part in it */
@@ -98,6 +102,14 @@ void job_reopen_slabs(ley_job *job, size_t device);
 
 /* Its slabs alone, also while others are at work. */
 void job_reopen_own_slabs(ley_job *job, size_t device);
+
+/* The record of another rank, whose devices are one device to rank 0; how many records there are.
+ * */
+size_t job_rank_record(const ley_job *job, int rank);
+size_t job_record_count(const ley_job *job);
+
+/* What a record is of: a device's name, or "rank 3". */
+const char *job_record_name(ley_job *job, size_t record);
 
 static inline bool job_cancelled(ley_job *job)
 {

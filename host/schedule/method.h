@@ -113,6 +113,10 @@ typedef struct method {
      * points. NULL: values are no map. */
     const ley_map *(*map)(const void *task);
 
+    /* Where these are several maps, of each of which a slab has the same planes: these, *count of
+     * them. NULL, or none: they are map(), and its field, or a list. */
+    ley_map *const *(*maps)(const void *task, size_t *count);
+
     /* Some values are beyond the limits: looks whether limits and terms are wider than was said,
      * which takes too long to be asked every time. True: they are, and both are to be asked for
      * anew. NULL: never. */

@@ -9,6 +9,7 @@
 #include "memory/upload.h"
 #include "schedule/device_product.h"
 #include "schedule/device_run.h"
+#include "schedule/rank_share.h"
 #include "source/atoms.h"
 #include "watch.h"
 
@@ -664,7 +665,7 @@ static void keep_pass(ley_job *job, pass *p, ley_status status)
         schedule_end(job);
 }
 
-ley_status schedule_run(ley_job *job, ley_error *error)
+static ley_status run_here(ley_job *job, ley_error *error)
 {
     pass *p = NULL;
     schedule_end(job);
@@ -674,6 +675,11 @@ ley_status schedule_run(ley_job *job, ley_error *error)
     status = run_devices(job, p, &running, error);
     keep_pass(job, p, status);
     return status;
+}
+
+ley_status schedule_run(ley_job *job, ley_error *error)
+{
+    return rank_share_run(job, run_here, error);
 }
 
 /* Nothing of the run is done yet. */

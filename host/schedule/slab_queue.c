@@ -1,5 +1,8 @@
 #include "schedule/slab_queue.h"
 
+#include "clock.h"
+#include "ranks.h"
+
 #include <stdlib.h>
 
 void slab_queue_init(slab_queue *queue, int64_t pieces)
@@ -14,6 +17,30 @@ void slab_queue_destroy(slab_queue *queue)
     pthread_mutex_destroy(&queue->mutex);
     pthread_cond_destroy(&queue->changed);
     free(queue->returned);
+    free(queue->shared);
+}
+
+static void count_on(slab_queue *queue, int64_t more)
+{
+    queue->counted = ranks_count_on(more) + more;
+    queue->looked_s = ley_clock_s();
+}
+
+void slab_queue_share(slab_queue *queue, slab *slabs, size_t count, bool whole)
+{
+    pthread_mutex_lock(&queue->mutex);
+    free(queue->shared);
+    queue->shared = slabs;
+    queue->shared_count = count;
+    queue->is_whole = whole;
+    queue->shared_pieces = 0;
+    for (size_t i = 0; i < count; i++)
+        queue->shared_pieces += slabs[i].count;
+    queue->next = queue->end;
+    queue->returned_count = 0;
+    queue->counted = 0;
+    pthread_cond_broadcast(&queue->changed);
+    pthread_mutex_unlock(&queue->mutex);
 }
 
 static void add_takers(slab_queue *queue, int change)
@@ -38,10 +65,63 @@ void slab_queue_leave(slab_queue *queue)
  * end together. */
 static int64_t fair_share(const slab_queue *queue, int64_t most)
 {
-    int64_t share = queue->takers > 1 ? (queue->end - queue->next) / (2 * queue->takers) : queue->end - queue->next;
+    const int64_t takers =
+                      queue->shared != NULL ? ranks_count() * (queue->takers > 0 ? queue->takers : 1) : queue->takers,
+                  left = queue->shared != NULL ? queue->shared_pieces - queue->counted : queue->end - queue->next;
+    int64_t share = takers > 1 ? left / (2 * takers) : left;
     if (share < 1)
         share = 1;
     return share < most ? share : most;
+}
+
+/* The caller holds the mutex. */
+static bool keep_returned(slab_queue *queue, slab s)
+{
+    if (queue->returned_count == queue->returned_capacity) {
+        size_t capacity = 2 * queue->returned_capacity + 8;
+        slab *grown = realloc(queue->returned, capacity * sizeof *grown);
+        if (grown == NULL)
+            return false;
+        queue->returned = grown;
+        queue->returned_capacity = capacity;
+    }
+    queue->returned[queue->returned_count++] = s;
+    return true;
+}
+
+/* Of the shared ones, from the `at`-th on; what is in more than one slab is in part kept for the
+ * next time. */
+static slab shared_pieces(slab_queue *queue, int64_t at, int64_t count)
+{
+    slab taken = {.count = 0};
+    for (size_t i = 0; i < queue->shared_count && count > 0; at -= queue->shared[i++].count) {
+        const slab *s = &queue->shared[i];
+        if (at >= s->count)
+            continue;
+        const slab part = {s->first + at, s->count - at < count ? s->count - at : count};
+        count -= part.count;
+        at += part.count;
+        if (taken.count == 0)
+            taken = part;
+        else if (!keep_returned(queue, part))
+            queue->stopped = true;
+    }
+    return taken;
+}
+
+/* Looks where the others are before it decides how many. */
+static bool take_shared(slab_queue *queue, int64_t most, slab *taken)
+{
+    if (queue->counted < queue->shared_pieces)
+        count_on(queue, 0);
+    if (queue->counted >= queue->shared_pieces)
+        return false;
+    const int64_t wanted = queue->is_whole ? most : fair_share(queue, most);
+    count_on(queue, wanted);
+    const int64_t at = queue->counted - wanted, left = queue->shared_pieces - at;
+    if (left > 0)
+        *taken = shared_pieces(queue, at, wanted < left ? wanted : left);
+    return left > 0;
 }
 
 static bool take_now(slab_queue *queue, int64_t most, slab *taken)
@@ -58,7 +138,7 @@ static bool take_now(slab_queue *queue, int64_t most, slab *taken)
         if (taken->count > queue->end - queue->next)
             taken->count = queue->end - queue->next;
         queue->next += taken->count;
-    } else
+    } else if (queue->shared == NULL || !take_shared(queue, most, taken))
         return false;
     queue->handed_out += taken->count;
     return true;
@@ -80,21 +160,6 @@ void slab_queue_done(slab_queue *queue, slab s)
     queue->handed_out -= s.count;
     pthread_cond_broadcast(&queue->changed);
     pthread_mutex_unlock(&queue->mutex);
-}
-
-/* The caller holds the mutex. */
-static bool keep_returned(slab_queue *queue, slab s)
-{
-    if (queue->returned_count == queue->returned_capacity) {
-        size_t capacity = 2 * queue->returned_capacity + 8;
-        slab *grown = realloc(queue->returned, capacity * sizeof *grown);
-        if (grown == NULL)
-            return false;
-        queue->returned = grown;
-        queue->returned_capacity = capacity;
-    }
-    queue->returned[queue->returned_count++] = s;
-    return true;
 }
 
 bool slab_queue_give_back(slab_queue *queue, slab s)
@@ -125,9 +190,14 @@ void slab_queue_stop(slab_queue *queue)
 }
 
 /* The caller holds the mutex. */
-static int64_t left_now(const slab_queue *queue)
+static int64_t left_now(slab_queue *queue)
 {
+    const double often_s = 0.02;
     int64_t left = queue->end - queue->next + queue->handed_out;
+    if (queue->counted < queue->shared_pieces && ley_clock_s() - queue->looked_s > often_s)
+        count_on(queue, 0);
+    if (queue->counted < queue->shared_pieces)
+        left += queue->shared_pieces - queue->counted;
     for (size_t i = 0; i < queue->returned_count; i++)
         left += queue->returned[i].count;
     return left;

@@ -1,6 +1,7 @@
 /* The shared queue of slabs: pieces of a job still to compute (z-planes of a map, rows of a
  * boundary), handed out in pieces as large as each device likes. A slab that a device could not
- * finish comes back and goes to another. */
+ * finish comes back and goes to another. A queue that ranks share has the pieces that none of them
+ * has taken on a counter of all ranks (ranks.h). */
 #ifndef LEY_SCHEDULE_SLAB_QUEUE_H
 #define LEY_SCHEDULE_SLAB_QUEUE_H
 
@@ -22,10 +23,23 @@ typedef struct slab_queue {
     int64_t handed_out; /* pieces being computed */
     int takers;         /* devices at work: the last pieces are shared among them */
     bool stopped;
+
+    /* That ranks share, in place of next and end: pieces of these slabs, in their order, of which
+     * the first `counted` were taken, as far as this rank knows since looked_s. */
+    slab *shared; /* NULL: no others take anything of it */
+    size_t shared_count;
+    int64_t shared_pieces, counted;
+    bool is_whole;
+    double looked_s;
 } slab_queue;
 
 void slab_queue_init(slab_queue *queue, int64_t pieces);
 void slab_queue_destroy(slab_queue *queue);
+
+/* From now on all ranks take what they have not taken before of these slabs, from malloc, on a
+ * counter that was cleared. What was given back here is no longer this queue's. `whole`: each taker
+ * gets as much as it likes, also towards the end, so that slabs are those of one rank. */
+void slab_queue_share(slab_queue *queue, slab *slabs, size_t count, bool whole);
 
 /* A device joins, or leaves. */
 void slab_queue_join(slab_queue *queue);

@@ -440,6 +440,43 @@ ley_status map_planes_give(ley_map *map, int64_t first, int64_t count, float *pl
     return status;
 }
 
+/* Of planes that are in a store: the store's own bytes, and sums of squares. */
+static size_t move_stored(ley_map *map, int64_t first, int64_t count, unsigned char *bytes, bool comes)
+{
+    const int64_t *n = map->grid.n;
+    const size_t own = (size_t)count * map->store.plane_bytes,
+                 squares = n[0] * n[1] >= LEAST_PLANE ? (size_t)(count * blocks_of_plane(map)) * sizeof(double) : 0;
+    double *sums = squares > 0 && bytes != NULL ? make_sums(map) : NULL;
+    if (bytes != NULL)
+        map->store.move(map->store.context, first, count, bytes, comes);
+    if (sums != NULL && comes)
+        memcpy(sums + first * blocks_of_plane(map), bytes + own, squares);
+    else if (sums != NULL)
+        memcpy(bytes + own, sums + first * blocks_of_plane(map), squares);
+    return own + squares;
+}
+
+size_t map_planes_move(ley_map *map, int64_t first, int64_t count, void *bytes, bool comes)
+{
+    const size_t plane = (size_t)(map->grid.n[0] * map->grid.n[1]), size = plane * (size_t)count * sizeof(float);
+    if (map->values == NULL)
+        return move_stored(map, first, count, bytes, comes);
+    float *values = map->values + plane * (size_t)first;
+    if (bytes != NULL)
+        memcpy(comes ? (void *)values : bytes, comes ? bytes : (void *)values, size);
+    return size;
+}
+
+ley_status map_planes_flush(const ley_map *map, ley_error *error)
+{
+    ley_status status = LEY_OK;
+    for (int c = 0; map != NULL && c < map_components(map) && status == LEY_OK; c++) {
+        const map_store *store = map_get_store(map_component(map, c));
+        status = store != NULL && store->flush != NULL ? store->flush(store->context, error) : LEY_OK;
+    }
+    return status;
+}
+
 /* ---- A map and its field --------------------------------------------------------------------- */
 
 static bool is_same_grid(const ley_grid *a, const ley_grid *b)

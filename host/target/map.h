@@ -57,6 +57,13 @@ typedef struct map_store {
     ley_status (*read)(void *context, int64_t first_value, int64_t count, float *values, ley_error *error);
     ley_status (*check)(void *context, ley_error *error); /* why values could not be read or
     written so far */
+
+    /* For several ranks, of which each writes planes: what another one keeps of these, so many
+     * bytes of each plane, goes to `bytes` or comes from there; and what was written so far can be
+     * read by another one. NULL: one rank writes all. */
+    size_t plane_bytes;
+    void (*move)(void *context, int64_t first_plane, int64_t planes, void *bytes, bool comes);
+    ley_status (*flush)(void *context, ley_error *error);
     void (*end)(void *context);
 } map_store;
 
@@ -108,6 +115,13 @@ ley_status map_slabs_give(ley_map *map, int64_t first, int64_t count, float *con
  * LEY_ERROR_MEMORY; of giving back, those of the store. */
 ley_status map_planes_take(ley_map *map, int64_t first, int64_t count, float **planes, ley_error *error);
 ley_status map_planes_give(ley_map *map, int64_t first, int64_t count, float *planes, bool is_done, ley_error *error);
+
+/* Of planes that another rank has filled, or is to know: bytes of their values, or of a store what
+ * is to be known of them, go to `bytes` or come from there, and how many these are. NULL: they are
+ * only counted. And, before, what is in the stores of this map, which may be NULL, and of its field
+ * can be read by others. */
+size_t map_planes_move(ley_map *map, int64_t first, int64_t count, void *bytes, bool comes);
+ley_status map_planes_flush(const ley_map *map, ley_error *error);
 
 /* Each of two maps in memory, of as many points, has the other one's values from then on. */
 void map_swap_values(ley_map *map, ley_map *other);

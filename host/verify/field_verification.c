@@ -93,9 +93,8 @@ static void tell(ley_job *job, size_t device, const recomputed *r, const judged 
     ley_fail(&job->records[device].failure, LEY_ERROR_WRONG_RESULT,
              "%s: verification failed: at (%.9g, %.9g, %.9g) A the field along %c is %.9g, double precision says %.9g: "
              "an error of %.3g of %s, at most %.3g is right",
-             job->engine->workers[device].info->name, at_A[0], at_A[1], at_A[2], (int)('x' + j->worst % 3),
-             j->value[j->worst], j->right[j->worst].value, j->accuracy.max_error, job->report.field_error_scale,
-             j->accuracy.tolerance);
+             job_record_name(job, device), at_A[0], at_A[1], at_A[2], (int)('x' + j->worst % 3), j->value[j->worst],
+             j->right[j->worst].value, j->accuracy.max_error, job->report.field_error_scale, j->accuracy.tolerance);
 }
 
 /* Of the fixed points, which have been judged. */
@@ -115,7 +114,7 @@ static void measure_by_strata(const recomputed *r, const accuracy_limits *limits
 
 static void judge_all(ley_job *job, const recomputed *r, size_t n, accuracy_limits limits, judged *j, bool *is_wrong)
 {
-    for (size_t device = 0; device < job->engine->worker_count; device++) {
+    for (size_t device = 0; device < job_record_count(job); device++) {
         judge(r, n, (int64_t)device, limits, j);
         is_wrong[device] = j->n > 0 && !j->accuracy.passed;
         if (is_wrong[device])

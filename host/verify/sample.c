@@ -193,9 +193,10 @@ void sample_sort(sample *s)
 
 static ley_status order_points(sample *s, ley_error *error)
 {
-    size_t *taken = calloc(s->job->engine->worker_count, sizeof *taken);
+    const size_t records = job_record_count(s->job);
+    size_t *taken = calloc(records, sizeof *taken);
     if (taken == NULL)
-        return ley_fail_memory(error, s->job->engine->worker_count * sizeof *taken, "the verification");
+        return ley_fail_memory(error, records * sizeof *taken, "the verification");
     qsort(s->points, s->count, sizeof *s->points, by_rank);
     for (size_t i = 0; i < s->count; i++) {
         if (i < s->least) /* of all points, too */

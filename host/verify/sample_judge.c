@@ -122,6 +122,8 @@ void sample_dismiss(ley_job *job, size_t device)
 {
     log_say(LEY_LOG_WARNING, "a device leaves the job, its slabs are open again: %s",
             job->records[device].failure.message);
+    if (device >= job->engine->candidate_count) /* a rank, which does so itself */
+        return;
     if (worker_device(&job->engine->workers[device]) != NULL)
         kernels_distrust(worker_device(&job->engine->workers[device]));
     if (job->method->distrust != NULL)
@@ -138,7 +140,7 @@ static bool is_excused(sample *s, size_t device)
         return false;
     record->makes_own = true;
     log_say(LEY_LOG_WARNING, "%s: its values are wrong, and follow from what %s has made: it does without that",
-            s->job->engine->workers[device].info->name, s->job->engine->workers[record->lender - 1].info->name);
+            job_record_name(s->job, device), s->job->engine->workers[record->lender - 1].info->name);
     job_reopen_slabs(s->job, device);
     return true;
 }
@@ -151,14 +153,14 @@ static void blame(sample *s, size_t device, const ley_accuracy *a, const sampled
                  "%s: verification failed: at %zu points the values are %.3g times what double precision says, such as "
                  "%.9g for %.9g at "
                  "(%.9g, %.9g, %.9g) A",
-                 job->engine->workers[device].info->name, (size_t)a->points, multiple, worst->value, worst->right.value,
+                 job_record_name(job, device), (size_t)a->points, multiple, worst->value, worst->right.value,
                  worst->place_A[0], worst->place_A[1], worst->place_A[2]);
     else
         ley_fail(&job->records[device].failure, LEY_ERROR_WRONG_RESULT,
                  "%s: verification failed: at (%.9g, %.9g, %.9g) A the value is %.9g, double precision says %.9g: an "
                  "error of %.3g of %s, at most %.3g is right",
-                 job->engine->workers[device].info->name, worst->place_A[0], worst->place_A[1], worst->place_A[2],
-                 worst->value, worst->right.value, a->max_error, job->report.error_scale, a->tolerance);
+                 job_record_name(job, device), worst->place_A[0], worst->place_A[1], worst->place_A[2], worst->value,
+                 worst->right.value, a->max_error, job->report.error_scale, a->tolerance);
     sample_dismiss(job, device);
 }
 
@@ -217,7 +219,7 @@ ley_status sample_judge(sample *s, size_t *wrong, ley_error *error)
     ley_status status = values == NULL || right == NULL || indices == NULL
                             ? ley_fail_memory(error, s->count * sizeof *right, "the verification")
                             : LEY_OK;
-    for (size_t device = 0; status == LEY_OK && device < s->job->engine->worker_count; device++) {
+    for (size_t device = 0; status == LEY_OK && device < job_record_count(s->job); device++) {
         ley_accuracy a = judge_points(s, (int64_t)device, values, right, indices, &worst, &multiple);
         if (a.points > 0 && !a.passed && !sample_is_confirmed(s, device, worst))
             a = judge_points(s, (int64_t)device, values, right, indices, &worst, &multiple);

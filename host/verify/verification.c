@@ -121,7 +121,7 @@ static double field_squares(const sample *s)
 static ley_status judge_field(sample *s, size_t *wrong, ley_error *error)
 {
     ley_job *job = s->job;
-    const size_t devices = job->engine->worker_count;
+    const size_t devices = job_record_count(job);
     if (*wrong > 0 || s->is_wider || s->count == 0 || !field_is_there(job, s->points[0].number))
         return LEY_OK;
     field_point *points = malloc(s->count * sizeof *points);

@@ -335,5 +335,6 @@ const method method_esp = {
     .limits = limits,
     .point = wavefunction_point_number,
     .value = wavefunction_value_at,
+    .maps = wavefunction_maps,
     .by_host = by_host,
 };

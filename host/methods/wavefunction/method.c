@@ -562,6 +562,13 @@ int64_t wavefunction_point_number(const void *context, slab s, int64_t i)
     return i / each * ley_grid_points(&task->grid) + s.first * wavefunction_plane_points(task) + i % each;
 }
 
+ley_map *const *wavefunction_maps(const void *context, size_t *count)
+{
+    const wavefunction_task *task = context;
+    *count = task->request.maps != NULL ? (size_t)task->values : 0;
+    return task->maps;
+}
+
 double wavefunction_value_at(const void *context, int64_t number, double place_A[3])
 {
     const wavefunction_task *task = context;
@@ -629,6 +636,7 @@ const method method_wavefunction = {
     .limits = limits,
     .point = wavefunction_point_number,
     .value = wavefunction_value_at,
+    .maps = wavefunction_maps,
     .by_host = by_host,
     .double_has_more_digits = true,
     .has_exp = true,

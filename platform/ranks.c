@@ -1,0 +1,109 @@
+/* Ranks of a program without MPI: there is one. */
+#include "ranks.h"
+
+#include "environment.h"
+#include "error.h"
+
+#include <stdatomic.h>
+#include <string.h>
+
+static atomic_llong counted;
+
+ley_status ranks_begin(ley_error *error)
+{
+    int rank = 0;
+    const int count = environment_launched_ranks(&rank);
+    return rank == 0 ? LEY_OK
+                     : ley_fail(error, LEY_ERROR_USAGE,
+                                "rank %d of %d stops, and rank 0 does all of the work: this leyden was built without "
+                                "MPI; the package leyden-mpi has leyden-mpi, which deals it to all ranks",
+                                rank, count);
+}
+
+void ranks_end(void)
+{
+}
+
+void ranks_abort(int code)
+{
+    (void)code;
+}
+
+int ranks_count(void)
+{
+    return 1;
+}
+
+int ranks_own(void)
+{
+    return 0;
+}
+
+int ranks_local_count(void)
+{
+    return 1;
+}
+
+int ranks_local(void)
+{
+    return 0;
+}
+
+void ranks_part(bool is_alone)
+{
+    (void)is_alone;
+}
+
+void ranks_broadcast(void *bytes, size_t size)
+{
+    (void)bytes, (void)size;
+}
+
+void ranks_share(const void *own, size_t size, void *all)
+{
+    memcpy(all, own, size);
+}
+
+/* Nobody is there to send anything, or to be sent to. */
+void ranks_send(const void *bytes, size_t size)
+{
+    (void)bytes, (void)size;
+}
+
+void ranks_receive(int from, void *bytes, size_t size)
+{
+    (void)from, (void)bytes, (void)size;
+}
+
+int64_t ranks_count_on(int64_t more)
+{
+    return atomic_fetch_add(&counted, more);
+}
+
+void ranks_count_anew(void)
+{
+    atomic_store(&counted, 0);
+}
+
+ley_status ranks_file_open(const char *path, ranks_file **file, ley_error *error)
+{
+    (void)file;
+    return ley_fail(error, LEY_ERROR_FILE, "%s: only one rank writes it", path);
+}
+
+ley_status ranks_file_write(ranks_file *file, const void *bytes, size_t size, int64_t offset, ley_error *error)
+{
+    (void)file, (void)bytes, (void)size, (void)offset;
+    return ley_fail(error, LEY_ERROR_FILE, "a file that no other rank has opened");
+}
+
+ley_status ranks_file_flush(ranks_file *file, ley_error *error)
+{
+    (void)file, (void)error;
+    return LEY_OK;
+}
+
+void ranks_file_close(ranks_file *file)
+{
+    (void)file;
+}

@@ -1,0 +1,53 @@
+/* Ranks: processes of one job that a launcher (mpirun, srun) has started. ranks.c has those of a
+ * program without MPI, which is always one rank; ranks_mpi.c, which is linked in its place where
+ * that is wanted, those of MPI. Everything but the counter is collective: all ranks call it, in the
+ * same order. Any thread may call it. What MPI itself cannot do ends all ranks. */
+#ifndef LEY_RANKS_H
+#define LEY_RANKS_H
+
+#include "leyden_status.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Once a process, before anything else of this header, and its end, which waits for all ranks.
+ * LEY_ERROR_USAGE: this rank cannot work with the others. */
+ley_status ranks_begin(ley_error *error);
+void ranks_end(void);
+
+/* Ends all ranks at once, with this exit code. */
+void ranks_abort(int code);
+
+/* How many they are, and which one this is; and the same of those on this machine. */
+int ranks_count(void);
+int ranks_own(void);
+int ranks_local_count(void);
+int ranks_local(void);
+
+/* From here on each rank is on its own, as if it were the only one; or no longer. Not collective.
+ * */
+void ranks_part(bool is_alone);
+
+/* Bytes of rank 0 come to all; bytes of all, as many of each, come to all, [ranks_count()]. */
+void ranks_broadcast(void *bytes, size_t size);
+void ranks_share(const void *own, size_t size, void *all);
+
+/* Bytes go to rank 0, which takes them from one rank after the other. */
+void ranks_send(const void *bytes, size_t size);
+void ranks_receive(int from, void *bytes, size_t size);
+
+/* A number that all ranks count on, at any time and also parted: what it was before `more` was
+ * added. Clearing it is collective. */
+int64_t ranks_count_on(int64_t more);
+void ranks_count_anew(void);
+
+/* A file that is there already, into which this rank writes at places of its own. Not collective.
+ * Closing makes sure that it is on the disk. Errors: LEY_ERROR_FILE. */
+typedef struct ranks_file ranks_file;
+ley_status ranks_file_open(const char *path, ranks_file **file, ley_error *error);
+ley_status ranks_file_write(ranks_file *file, const void *bytes, size_t size, int64_t offset, ley_error *error);
+ley_status ranks_file_flush(ranks_file *file, ley_error *error);
+void ranks_file_close(ranks_file *file);
+
+#endif

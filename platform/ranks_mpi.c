@@ -1,0 +1,309 @@
+/* Ranks of MPI. All calls of MPI are made one at a time, by whichever thread, and none of them
+ * waits inside MPI for what another rank does: a thread that waits looks again and again, ever less
+ * often, and others get at MPI in between. The counter is a number in a window of rank 0, which
+ * other ranks add to one-sidedly; where the network needs rank 0 for that, a thread of it looks in.
+ * */
+#include "ranks.h"
+
+#include "error.h"
+
+#include <mpi.h>
+
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+enum { LEAST_WAIT_NS = 10000, MOST_WAIT_NS = 1000000, MOST_AT_ONCE = 1 << 30, TAG = 1 };
+
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+static int count = 1, own, local_count = 1, local;
+static bool is_begun;
+static atomic_bool is_parted, is_over;
+static MPI_Win window = MPI_WIN_NULL;
+static pthread_t attendant;
+
+struct ranks_file {
+    MPI_File file;
+    char path[];
+};
+
+static void doze(long ns)
+{
+    nanosleep(&(struct timespec){.tv_nsec = ns}, NULL);
+}
+
+/* The mutex is free while nothing happens. */
+static void wait_for(MPI_Request *request)
+{
+    int is_done = 0;
+    for (long ns = LEAST_WAIT_NS;; ns = 2 * ns < MOST_WAIT_NS ? 2 * ns : MOST_WAIT_NS) {
+        pthread_mutex_lock(&mutex);
+        MPI_Test(request, &is_done, MPI_STATUS_IGNORE);
+        pthread_mutex_unlock(&mutex);
+        if (is_done)
+            return;
+        doze(ns);
+    }
+}
+
+/* Lets the network's requests to rank 0 be served, whatever its other threads are at. */
+static void *attend(void *context)
+{
+    (void)context;
+    while (!atomic_load(&is_over)) {
+        int is_there;
+        pthread_mutex_lock(&mutex);
+        MPI_Iprobe(MPI_ANY_SOURCE, TAG, MPI_COMM_WORLD, &is_there, MPI_STATUS_IGNORE);
+        pthread_mutex_unlock(&mutex);
+        doze(MOST_WAIT_NS);
+    }
+    return NULL;
+}
+
+static ley_status begin_attending(ley_error *error)
+{
+    sigset_t all, former;
+    sigfillset(&all);
+    pthread_sigmask(SIG_BLOCK, &all, &former);
+    const int reason = pthread_create(&attendant, NULL, attend, NULL);
+    pthread_sigmask(SIG_SETMASK, &former, NULL);
+    return reason == 0 ? LEY_OK : ley_fail(error, LEY_ERROR_MEMORY, "MPI: no thread: %s", strerror(reason));
+}
+
+static void find_neighbours(void)
+{
+    MPI_Comm here;
+    MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, own, MPI_INFO_NULL, &here);
+    MPI_Comm_size(here, &local_count);
+    MPI_Comm_rank(here, &local);
+    MPI_Comm_free(&here);
+}
+
+ley_status ranks_begin(ley_error *error)
+{
+    int provided = MPI_THREAD_SINGLE;
+    MPI_Init_thread(NULL, NULL, MPI_THREAD_SERIALIZED, &provided);
+    is_begun = true;
+    MPI_Comm_size(MPI_COMM_WORLD, &count);
+    MPI_Comm_rank(MPI_COMM_WORLD, &own);
+    if (count == 1)
+        return LEY_OK;
+    if (provided < MPI_THREAD_SERIALIZED)
+        return ley_fail(error, LEY_ERROR_USAGE, "this MPI cannot be called by more than one thread of a process");
+    int64_t *counter;
+    find_neighbours();
+    MPI_Win_allocate(own == 0 ? sizeof *counter : 0, sizeof *counter, MPI_INFO_NULL, MPI_COMM_WORLD, &counter, &window);
+    MPI_Win_lock_all(MPI_MODE_NOCHECK, window);
+    ranks_count_anew();
+    return own == 0 ? begin_attending(error) : LEY_OK;
+}
+
+void ranks_end(void)
+{
+    if (!is_begun)
+        return;
+    atomic_store(&is_parted, false);
+    if (count > 1) {
+        ranks_count_anew(); /* which waits for all */
+        atomic_store(&is_over, true);
+        if (own == 0)
+            pthread_join(attendant, NULL);
+        MPI_Win_unlock_all(window);
+        MPI_Win_free(&window);
+    }
+    MPI_Finalize();
+    is_begun = false;
+    count = 1;
+    own = 0;
+}
+
+/* Also while another thread is inside MPI, which may wait there for ever. */
+void ranks_abort(int code)
+{
+    if (is_begun)
+        MPI_Abort(MPI_COMM_WORLD, code);
+}
+
+int ranks_count(void)
+{
+    return atomic_load(&is_parted) ? 1 : count;
+}
+
+int ranks_own(void)
+{
+    return atomic_load(&is_parted) ? 0 : own;
+}
+
+int ranks_local_count(void)
+{
+    return local_count;
+}
+
+int ranks_local(void)
+{
+    return local;
+}
+
+void ranks_part(bool is_alone)
+{
+    atomic_store(&is_parted, is_alone);
+}
+
+/* ---- Bytes ----------------------------------------------------------------------------------- */
+
+static int part_of(size_t size, size_t at)
+{
+    return (int)(size - at < MOST_AT_ONCE ? size - at : MOST_AT_ONCE);
+}
+
+void ranks_broadcast(void *bytes, size_t size)
+{
+    for (size_t at = 0; at < size && ranks_count() > 1; at += MOST_AT_ONCE) {
+        MPI_Request request;
+        pthread_mutex_lock(&mutex);
+        MPI_Ibcast((char *)bytes + at, part_of(size, at), MPI_BYTE, 0, MPI_COMM_WORLD, &request);
+        pthread_mutex_unlock(&mutex);
+        wait_for(&request);
+    }
+}
+
+void ranks_share(const void *mine, size_t size, void *all)
+{
+    MPI_Request request;
+    if (ranks_count() == 1) {
+        memcpy(all, mine, size);
+        return;
+    }
+    pthread_mutex_lock(&mutex);
+    MPI_Iallgather(mine, (int)size, MPI_BYTE, all, (int)size, MPI_BYTE, MPI_COMM_WORLD, &request);
+    pthread_mutex_unlock(&mutex);
+    wait_for(&request);
+}
+
+void ranks_send(const void *bytes, size_t size)
+{
+    for (size_t at = 0; at < size; at += MOST_AT_ONCE) {
+        MPI_Request request;
+        pthread_mutex_lock(&mutex);
+        MPI_Isend((const char *)bytes + at, part_of(size, at), MPI_BYTE, 0, TAG, MPI_COMM_WORLD, &request);
+        pthread_mutex_unlock(&mutex);
+        wait_for(&request);
+    }
+}
+
+void ranks_receive(int from, void *bytes, size_t size)
+{
+    for (size_t at = 0; at < size; at += MOST_AT_ONCE) {
+        MPI_Request request;
+        pthread_mutex_lock(&mutex);
+        MPI_Irecv((char *)bytes + at, part_of(size, at), MPI_BYTE, from, TAG, MPI_COMM_WORLD, &request);
+        pthread_mutex_unlock(&mutex);
+        wait_for(&request);
+    }
+}
+
+/* ---- The counter ----------------------------------------------------------------------------- */
+
+int64_t ranks_count_on(int64_t more)
+{
+    static int64_t alone;
+    int64_t before = 0;
+    pthread_mutex_lock(&mutex);
+    if (count == 1) {
+        before = alone;
+        alone += more;
+    } else {
+        MPI_Fetch_and_op(&more, &before, MPI_INT64_T, 0, 0, MPI_SUM, window);
+        MPI_Win_flush(0, window);
+    }
+    pthread_mutex_unlock(&mutex);
+    return before;
+}
+
+static void wait_for_all(void)
+{
+    MPI_Request request;
+    pthread_mutex_lock(&mutex);
+    MPI_Ibarrier(MPI_COMM_WORLD, &request);
+    pthread_mutex_unlock(&mutex);
+    wait_for(&request);
+}
+
+void ranks_count_anew(void)
+{
+    if (count == 1) {
+        ranks_count_on(-ranks_count_on(0));
+        return;
+    }
+    wait_for_all();
+    if (own == 0) {
+        const int64_t nothing = 0;
+        int64_t before;
+        pthread_mutex_lock(&mutex);
+        MPI_Fetch_and_op(&nothing, &before, MPI_INT64_T, 0, 0, MPI_REPLACE, window);
+        MPI_Win_flush(0, window);
+        pthread_mutex_unlock(&mutex);
+    }
+    wait_for_all();
+}
+
+/* ---- Files ----------------------------------------------------------------------------------- */
+
+static ley_status fail_file(const char *path, int code, ley_error *error)
+{
+    char why[MPI_MAX_ERROR_STRING] = "";
+    int length;
+    MPI_Error_string(code, why, &length);
+    return ley_fail(error, LEY_ERROR_FILE, "%s: %s", path, why);
+}
+
+ley_status ranks_file_open(const char *path, ranks_file **file, ley_error *error)
+{
+    const size_t length = strlen(path) + 1;
+    ranks_file *made = malloc(sizeof *made + length);
+    if (made == NULL)
+        return ley_fail_memory(error, sizeof *made + length, "a map's file");
+    memcpy(made->path, path, length);
+    pthread_mutex_lock(&mutex);
+    const int code = MPI_File_open(MPI_COMM_SELF, path, MPI_MODE_WRONLY, MPI_INFO_NULL, &made->file);
+    pthread_mutex_unlock(&mutex);
+    if (code != MPI_SUCCESS) {
+        free(made);
+        return fail_file(path, code, error);
+    }
+    *file = made;
+    return LEY_OK;
+}
+
+ley_status ranks_file_write(ranks_file *file, const void *bytes, size_t size, int64_t offset, ley_error *error)
+{
+    int code = MPI_SUCCESS;
+    for (size_t at = 0; at < size && code == MPI_SUCCESS; at += MOST_AT_ONCE) {
+        pthread_mutex_lock(&mutex);
+        code = MPI_File_write_at(file->file, offset + (MPI_Offset)at, (const char *)bytes + at, part_of(size, at),
+                                 MPI_BYTE, MPI_STATUS_IGNORE);
+        pthread_mutex_unlock(&mutex);
+    }
+    return code == MPI_SUCCESS ? LEY_OK : fail_file(file->path, code, error);
+}
+
+ley_status ranks_file_flush(ranks_file *file, ley_error *error)
+{
+    pthread_mutex_lock(&mutex);
+    const int code = MPI_File_sync(file->file);
+    pthread_mutex_unlock(&mutex);
+    return code == MPI_SUCCESS ? LEY_OK : fail_file(file->path, code, error);
+}
+
+void ranks_file_close(ranks_file *file)
+{
+    if (file == NULL)
+        return;
+    pthread_mutex_lock(&mutex);
+    MPI_File_close(&file->file);
+    pthread_mutex_unlock(&mutex);
+    free(file);
+}

@@ -1,0 +1,229 @@
+#!/bin/bash
+# leyden-mpi under mpirun, on as many ranks as fit no machine, with each MPI that is installed
+# beside the other (leyden-openmpi, leyden-mpich): do 1, 2, 3 and 5 ranks make the bytes of one
+# rank, of all that is dealt; do ranks survive slow and hanging devices of others; do all end soon
+# when one fails, is killed or is asked to end, and leave no half file; and what does a leyden
+# without MPI say?
+#
+#     tests/test_mpi.sh             BUILD as usual; exit code 77: there is no MPI, or no PoCL
+set -u
+cd "$(dirname "$0")/.." || exit 2
+sources=$PWD
+BUILD=$(realpath "${BUILD:-build}")
+skip() { echo "skipped: $*"; exit 77; }
+[ -e /etc/OpenCL/vendors/pocl.icd ] || skip "PoCL is not installed"
+mpis=''
+for name in openmpi mpich; do
+    [ -x "$BUILD/leyden-$name" ] && command -v "mpirun.$name" >/dev/null && mpis+=" $name"
+done
+[ -n "$mpis" ] || skip "no MPI is installed (libopenmpi-dev, libmpich-dev)"
+
+export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+unset RUSTICL_ENABLE
+export OCL_ICD_VENDORS=pocl.icd
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+cd "$scratch" || exit 2
+failures=0
+wrong() { echo "WRONG: $*"; failures=$((failures + 1)); }
+
+# mpirun of $mpi, with these arguments.
+run() {
+    case $mpi in
+    openmpi) timeout -k 5 120 mpirun.openmpi --oversubscribe --bind-to none "$@" ;;
+    mpich) timeout -k 5 120 mpirun.mpich "$@" ;;
+    esac
+}
+
+# Charges, points, and a wavefunction.
+awk 'BEGIN {srand(7); for (i = 1; i <= 300; i++) printf "ATOM  %5d  C   ALA A%4d    %8.3f%8.3f%8.3f %7.4f %6.4f\n", i, i, 20 * rand(), 20 * rand(), 20 * rand(), rand() - 0.5, 1.5}' >molecule.pqr
+awk 'BEGIN {srand(8); for (i = 0; i < 500; i++) print 24 * rand(), 24 * rand(), 24 * rand()}' >points.txt
+sed 's/0.00/0.01/' molecule.pqr | awk '{print} END {print "ATOM    301  C   ALA A 301       1.000   2.000   3.000  0.5000 1.5000"}' >other.pqr
+cp "$sources/tests/data/esp_pure.npz" water.npz
+
+# ---- The same bytes ------------------------------------------------------------------------------
+
+# Output, and the rest of the command line; {} stands for the output's stem.
+cases=(
+    "dcs.dx map molecule.pqr --method dcs --spacing 1.5 --device cpu"
+    "fields.raw map molecule.pqr --method dcs --spacing 1.5 --device cpu --field"
+    "cutoff.npy map molecule.pqr --method cutoff --spacing 0.8 --device cpu"
+    "pairs.mrc map molecule.pqr --method cutoff --pair coulomb --cutoff 8 --spacing 1 --device cpu"
+    "msm.cube map molecule.pqr --method msm --spacing 1 --device cpu"
+    "points.csv map molecule.pqr --method dcs --points points.txt --field --device cpu"
+    "near.csv map molecule.pqr --method cutoff --points points.txt --device cpu"
+    "far.npy map molecule.pqr --method msm --points points.txt --device cpu"
+    "host.dx map molecule.pqr --method dcs --spacing 2 --device host"
+    "hostpoints.csv map molecule.pqr --method dcs --points points.txt --device host"
+    "auto.dx map molecule.pqr --tol 1e-4 --spacing 1.5 --device cpu"
+    "thin.dx map molecule.pqr --method dcs --dims 40,40,3 --spacing 0.5 --device cpu"
+    "cell.raw map molecule.pqr --method msm --cell 24,24,24 --periodic xyz --spacing 1.5 --device cpu"
+    "mdh.dx boundary molecule.pqr --dims 33,33,33 --spacing 1 --device cpu"
+    "orbital.cube orbital water.npz --any-norm --orbital 1 --spacing 0.4 --device cpu"
+    "density.dx density water.npz --any-norm --spacing 0.4 --device cpu"
+)
+for c in "${cases[@]}"; do
+    read -r output words <<<"$c"
+    # shellcheck disable=SC2086 # words
+    "$BUILD/leyden" $words -o "one_$output" --json "plan_$output" --quiet >said 2>&1 || { wrong "one rank: $words: $(cat said)"; }
+done
+for mpi in $mpis; do
+    # Each number of ranks with each case on one MPI; on the other one the cases in turn.
+    for n in 1 2 3 5; do
+        i=0
+        for c in "${cases[@]}"; do
+            i=$((i + 1))
+            if [ "$n" = 1 ] && [ $i -gt 1 ]; then continue; fi
+            if [ "${TEST_LEVEL:-quick}" = quick ] && [ $(((i + n + ${#mpi}) % 3)) != 0 ]; then continue; fi
+            read -r output words <<<"$c"
+            # shellcheck disable=SC2086
+            if ! run -n "$n" "$BUILD/leyden-$mpi" $words --plan "plan_$output" -o "many_$output" --quiet >said 2>&1; then
+                wrong "$n ranks of $mpi: $words: $(cat said)"
+                continue
+            fi
+            stem=${output%.*}
+            for one in "one_$stem"*; do
+                [[ $one == "one_$stem."* || $one == "one_${stem}_E"* ]] || continue
+                many=many_${one#one_}
+                # A header beside the values names them.
+                if [[ $one == *.json ]]; then sed -i 's/many_/one_/g' "$many"; fi
+                cmp -s "$one" "$many" || wrong "$n ranks of $mpi make other bytes: $words ($one)"
+            done
+            rm -f many_*
+        done
+    done
+done
+
+# ---- Faults --------------------------------------------------------------------------------------
+
+no_half_file() {
+    local left
+    left=$(find . -name "$1*" -o -name '.leyden-*')
+    [ -z "$left" ] || { wrong "$mpi: $2 leaves $left"; rm -f $left; }
+}
+
+# mine NAME WORDS: processes of this name, started here with these words.
+mine() {
+    local p
+    for p in $(pgrep -f -- "$2"); do
+        # shellcheck disable=SC2053 # a pattern
+        [[ $(cat "/proc/$p/comm" 2>/dev/null) == $1 ]] && [ "$(readlink "/proc/$p/cwd")" = "$scratch" ] && echo "$p"
+    done
+}
+
+large="map molecule.pqr --method dcs --spacing 0.1 --device cpu --sum double"
+faulty="env LD_PRELOAD=$BUILD/tests/faulty_opencl/faulty_opencl.so"
+for mpi in $mpis; do
+    leyden=$BUILD/leyden-$mpi
+
+    # A rank whose kernels are slow does less than the other.
+    small="map molecule.pqr --method dcs --spacing 0.25 --slab 2 --device cpu --quiet"
+    # shellcheck disable=SC2086
+    [ -e right.dx ] || "$BUILD/leyden" $small -o right.dx
+    # shellcheck disable=SC2086
+    run -n 1 "$leyden" $small -o many.dx --json report.json : \
+        -n 1 $faulty FAULTY_OPENCL=call=clEnqueueNDRangeKernel,fault=delay,delay_ms=200,ever=1 "$leyden" $small -o many.dx >said 2>&1 ||
+        wrong "$mpi: a slow rank: $(cat said)"
+    cmp -s right.dx many.dx || wrong "$mpi: a slow rank: other bytes"
+    python3 -c "
+import json
+points = [d['points'] for d in json.load(open('report.json'))['devices']]
+assert len(points) == 2 and points[1] < points[0] / 2, points" || wrong "$mpi: a slow rank does as much as the other"
+    rm -f many.dx report.json
+
+    # One whose driver hangs, or whose values are wrong, gives its slabs back. Rank 0 is slow enough
+    # for it to take some.
+    for fault in call=clEnqueueNDRangeKernel,at=6,fault=hang call=clEnqueueReadBuffer,at=6,fault=scale,ever=1; do
+        # shellcheck disable=SC2086
+        run -n 1 $faulty FAULTY_OPENCL=call=clEnqueueNDRangeKernel,fault=delay,delay_ms=50,ever=1 "$leyden" $small -o many.dx --json report.json : \
+            -n 1 $faulty FAULTY_OPENCL=$fault FAULTY_OPENCL_SAYS=struck "$leyden" $small -o many.dx >said 2>&1 ||
+            wrong "$mpi: $fault: $(cat said)"
+        [ -e struck ] || wrong "$mpi: $fault did not strike"
+        cmp -s right.dx many.dx || wrong "$mpi: $fault: other bytes"
+        if [[ $fault == *scale* ]]; then
+            python3 -c "
+import json
+devices = json.load(open('report.json'))['devices']
+assert [d['status'] for d in devices] == ['LEY_OK', 'LEY_ERROR_WRONG_RESULT'] and devices[1]['points'] == 0, devices" || wrong "$mpi: who was wrong?"
+        fi
+        rm -f many.dx report.json struck
+    done
+
+    # One that fails ends all, with its number and its message.
+    start=$SECONDS
+    run -n 1 "$leyden" map molecule.pqr --method dcs --device cpu -o failed.dx : \
+        -n 1 "$leyden" map nothing.pqr --method dcs --device cpu -o failed.dx >said 2>&1 && wrong "$mpi: a rank without its file"
+    grep -q 'rank 1: nothing.pqr' said || wrong "$mpi: who failed? $(cat said)"
+    [ $((SECONDS - start)) -lt 10 ] || wrong "$mpi: a rank that fails ends the others after $((SECONDS - start)) s"
+    no_half_file failed "a rank that fails"
+    run -n 1 "$leyden" map molecule.pqr --method dcs --spacing 2 --device cpu -o failed.dx : \
+        -n 1 "$leyden" map other.pqr --method dcs --spacing 2 --device cpu -o failed.dx >said 2>&1 && wrong "$mpi: two molecules on one map"
+    grep -q 'ranks are to do the same job' said || wrong "$mpi: two molecules: $(cat said)"
+    no_half_file failed "another molecule"
+
+    # One that is killed, and all that are asked to end, while a map is written.
+    for how in KILL TERM INT; do
+        # shellcheck disable=SC2086
+        run -n 2 "$leyden" $large -o killed.raw --quiet >said 2>&1 &
+        for _ in $(seq 200); do
+            [ -n "$(find . -name '.leyden-*' -size +100k)" ] && break
+            sleep 0.1
+        done
+        start=$SECONDS
+        if [ $how = KILL ]; then
+            mine "leyden-$mpi" "$large" | tail -n 1 | xargs -r kill -KILL
+        else
+            mine "mpi*" "$large" | head -n 1 | xargs -r kill -$how
+        fi
+        wait $!
+        [ $((SECONDS - start)) -lt 10 ] || wrong "$mpi: after $how they end in $((SECONDS - start)) s"
+        [ ! -e killed.raw ] || wrong "$mpi: after $how there is a map"
+        # MPICH kills the others of one that was killed without asking them to end.
+        if [ $how = KILL ]; then rm -f .leyden-*; fi
+        no_half_file killed "$how"
+    done
+done
+
+# ---- Different devices ---------------------------------------------------------------------------
+
+# PoCL, slowed down so that llvmpipe gets something to do; the latter compiles for seconds.
+if [ "${TEST_LEVEL:-quick}" != quick ] && [ -e /etc/OpenCL/vendors/rusticl.icd ]; then
+    "$BUILD/leyden" map molecule.pqr --method dcs --spacing 0.2 --device cpu -o plain.raw --quiet
+    for mpi in $mpis; do
+        words="map molecule.pqr --method dcs --spacing 0.2 --slab 2 -o mixed.raw --quiet"
+        # shellcheck disable=SC2086
+        OCL_ICD_VENDORS='' RUSTICL_ENABLE=llvmpipe run \
+            -n 1 $faulty FAULTY_OPENCL=call=clEnqueueNDRangeKernel,fault=delay,delay_ms=300,ever=1 "$BUILD/leyden-$mpi" $words --device pthread --json mixed.json : \
+            -n 1 "$BUILD/leyden-$mpi" $words --device llvmpipe >said 2>&1 || wrong "$mpi: different devices: $(cat said)"
+        "$BUILD/leyden" compare plain.raw mixed.raw --tol 1e-5 >said 2>&1 || wrong "$mpi: different devices: $(cat said)"
+        python3 -c "
+import json
+points = [d['points'] for d in json.load(open('mixed.json'))['devices']]
+assert len(points) == 2 and min(points) > 0, points" || wrong "$mpi: one of two different devices does nothing"
+    done
+fi
+
+# ---- What is not dealt, and no MPI --------------------------------------------------------------
+
+for mpi in $mpis; do
+    run -n 2 "$BUILD/leyden-$mpi" --version >said 2>&1
+    [ "$(grep -c '^leyden ' said)" = 1 ] || wrong "$mpi: --version of two ranks: $(cat said)"
+    # Molecules are dealt: each is computed once, by some rank.
+    for i in 1 2 3 4 5; do cp molecule.pqr "m$i.pqr"; done
+    run -n 3 "$BUILD/leyden-$mpi" map m[1-5].pqr --method dcs --spacing 1.5 --device cpu -o '{}.dx' --json report.json >said 2>&1 || wrong "$mpi: molecules: $(cat said)"
+    grep -q '^molecules: 5 of 5 written' said || wrong "$mpi: molecules: $(cat said)"
+    for i in 1 2 3 4 5; do [ -e "m$i.dx" ] || wrong "$mpi: no map of molecule $i"; done
+    python3 -c "
+import json
+report = json.load(open('report.json'))
+assert report['written'] == 5 and [m['file'] for m in report['molecules']] == ['m%d.pqr' % i for i in range(1, 6)], report" || wrong "$mpi: the report of molecules"
+    rm -f m[1-5].* report.json
+    run -n 2 "$BUILD/leyden-$mpi" convert one_dcs.dx -o converted.raw >said 2>&1 || wrong "$mpi: convert: $(cat said)"
+    [ -e converted.raw ] || wrong "$mpi: nothing was converted"
+    run -n 3 "$BUILD/leyden" map molecule.pqr --method dcs --spacing 1.5 --device cpu -o without.dx --quiet >said 2>&1 || wrong "without MPI: $(cat said)"
+    cmp -s one_dcs.dx without.dx || wrong "without MPI: other bytes"
+    [ "$(grep -c 'built without MPI; the package leyden-mpi' said)" = 2 ] || wrong "without MPI: $(cat said)"
+done
+
+[ $failures = 0 ] || { echo "$failures wrong"; exit 1; }
+echo "note: with$mpis"
