@@ -13,7 +13,7 @@
 #include <dirent.h>
 #include <unistd.h>
 
-enum { MAX_KEYS = 64, MAX_KEY = 48, MAX_FILES = 128 };
+enum { MAX_KEYS = 64, MAX_KEY = 48, MAX_FILES = 160 };
 
 /* ---- Texts ----------------------------------------------------------------------------------- */
 

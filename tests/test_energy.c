@@ -364,21 +364,21 @@ static void what_makes_no_sense_is_refused(void **state)
     } while (0)
     REFUSED(LEY_ERROR_USAGE, "ley_energy_options is 8 bytes long", o.size = 8);
     REFUSED(LEY_ERROR_USAGE, "ley_energy_options is 100000 bytes long", o.size = 100000);
-    REFUSED(LEY_ERROR_USAGE, "cutoff_A is -9", o.cutoff_A = -9);
-    REFUSED(LEY_ERROR_USAGE, "cutoff_A is nan", o.cutoff_A = NAN);
-    REFUSED(LEY_ERROR_USAGE, "cutoff_A is inf", o.cutoff_A = INFINITY);
-    REFUSED(LEY_ERROR_USAGE, "dielectric is 0", o.dielectric = 0);
-    REFUSED(LEY_ERROR_USAGE, "switch_A is 9, must be above 0 and below the cutoff, 9 A",
+    REFUSED(LEY_ERROR_USAGE, "cutoff -9 A, must be 0 to 10000", o.cutoff_A = -9);
+    REFUSED(LEY_ERROR_USAGE, "cutoff nan A", o.cutoff_A = NAN);
+    REFUSED(LEY_ERROR_USAGE, "cutoff inf A", o.cutoff_A = INFINITY);
+    REFUSED(LEY_ERROR_USAGE, "dielectric 0", o.dielectric = 0);
+    REFUSED(LEY_ERROR_USAGE, "switch is 9 A, must be above 0 and below the cutoff, 9 A",
             (o.lennard_jones = LEY_LENNARD_JONES_SWITCHED, o.cutoff_A = o.switch_A = 9));
-    REFUSED(LEY_ERROR_USAGE, "switch_A is 10",
+    REFUSED(LEY_ERROR_USAGE, "switch is 10 A",
             (o.lennard_jones = LEY_LENNARD_JONES_FORCE_SWITCHED_CHARMM, o.cutoff_A = 9, o.switch_A = 10));
     REFUSED(LEY_ERROR_USAGE, "groups is -1", o.groups = -1);
     REFUSED(LEY_ERROR_USAGE, "3 groups, and a null pointer", (o.groups = 3, o.group = NULL));
     REFUSED(LEY_ERROR_USAGE, "particle 8 is of group 3: there are 3, from 0",
             (o.groups = 3, o.group = group, group[7] = 3));
     REFUSED(LEY_ERROR_USAGE, "particle 8 is of group -2", (o.groups = 3, o.group = group, group[7] = -2));
-    REFUSED(LEY_ERROR_USAGE, "coulomb is ", o.coulomb = (ley_coulomb_kind)-1);
-    REFUSED(LEY_ERROR_USAGE, "verify_every is -1", o.verify_every = -1);
+    REFUSED(LEY_ERROR_USAGE, "unknown coulomb -1", o.coulomb = (ley_coulomb_kind)-1);
+    REFUSED(LEY_ERROR_USAGE, "verify_every -1", o.verify_every = -1);
     assert_error(ley_energy_create(engine, NULL, &usual, &e, &error), LEY_ERROR_USAGE, "a null pointer");
     assert_error(ley_energy_create(engine, particles, &usual, NULL, &error), LEY_ERROR_USAGE, "a null pointer");
     assert_ok(ley_energy_create(engine, particles, NULL, &e, &error));

@@ -56,7 +56,7 @@ static const option_row rows[] = {
             .value = "WHAT",
             .choices = windows,
             .help = "also the correlation around each residue, in FILE_residues.csv"},
-    [WINDOW] = {OPTION_OF(ley_density_options, "window", fit_score_values, density)},
+    [WINDOW] = {OPTION_OF(ley_density_options, "window_radius", fit_score_values, density)},
     [GRADIENT] = {.name = "gradient",
                   .kind = OPTION_FLAG,
                   .offset = offsetof(fit_score_values, gradient),

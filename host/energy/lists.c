@@ -250,7 +250,6 @@ static void clear_places(const pair_lists *l, command_sequence *w)
     sequence_fill(w, l->before.buffer, 0, 0, words * (size_t)s->bins);
     sequence_fill(w, l->own.buffer, 0, 0, words * (size_t)s->slots);
     sequence_fill(w, l->sorted_type.buffer, 0, 0, words * (size_t)s->slots);
-    sequence_fill(w, l->row_counts.buffer, 0, 0, 2 * words * (size_t)s->clusters);
     sequence_fill(w, l->sorted.buffer, 0, UINT32_MAX, 4 * words * (size_t)s->slots); /* no numbers: near nothing */
     sequence_fill(w, l->box.buffer, 0, UINT32_MAX, 6 * words * (size_t)s->pitch);
 }
@@ -317,6 +316,7 @@ void pair_lists_launch(pair_lists *l, command_sequence *w, buffer_of_float4 posi
     launch_places(l, w, position, frames);
     launch_boxes(l, w, frames);
     sequence_fill(w, l->beyond.buffer, 0, 0, 2 * sizeof(int32_t));
+    sequence_fill(w, l->row_counts.buffer, 0, 0, 2 * (size_t)frames * (size_t)s->clusters * sizeof(int32_t));
     sequence_step(w, ENERGY_STEP_LISTS);
     lists_launch(w, &l->tiles, (size_t)s->clusters * l->tiles.group_size[0], frames,
                  KERNEL_ARGUMENTS(list_tiles, .gm_sorted = l->sorted, .gm_own = l->own, .gm_slot = l->slot,

@@ -26,7 +26,7 @@ static const ley_parameter rows[] = {
      .sentence = "what each atom counts: its atomic number, its mass, its charge, or its occupancy",
      .details = "elements are those that the atoms' names tell; a PQR file has no occupancies, so that they are 1",
      PARAMETER_FIELD(ley_density_options, weights)},
-    {.name = "window", .type = LEY_PARAMETER_REAL, .level = LEY_EXPERT, .unit = "A", .low = 0, .high = 100,
+    {.name = "window_radius", .type = LEY_PARAMETER_REAL, .level = LEY_EXPERT, .unit = "A", .low = 0, .high = 100,
      .unset = "half of the resolution",
      .sentence = "nodes of a local correlation are so near to one of the atoms of its residue or segment",
      PARAMETER_FIELD(ley_density_options, window_A)},

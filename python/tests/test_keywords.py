@@ -8,7 +8,8 @@ import leyden
 from leyden._parameters import TABLES, stub
 
 FUNCTIONS = (leyden.map, leyden.points, leyden.boundary, leyden.Plan.__init__, leyden.surface,
-             leyden.average, leyden.series, leyden.energy, leyden.mmgbsa, leyden.ions, leyden.Wavefunction.orbital)
+             leyden.average, leyden.series, leyden.energy, leyden.mmgbsa, leyden.ions, leyden.Wavefunction.orbital,
+             leyden.density_map, leyden.fit_score)
 
 
 def test_every_parameter_is_a_keyword():

@@ -243,7 +243,7 @@ def _by_form_factors(atoms: Atoms, elements: np.ndarray, occupancies: np.ndarray
     return np.ascontiguousarray(values.transpose(2, 1, 0), np.float32)
 
 
-@with_parameters("ley_density_options", without=("window", "weights"))
+@with_parameters("ley_density_options", without=("window_radius", "weights"))
 def density_map(atoms: AtomsArgument, *, weights: Any = "number", grid: Optional[Grid] = None, like: Any = None,
                 spacing: Optional[float] = None, form: Optional[Literal["xray", "electron"]] = None,
                 engine: EngineArgument = None, **given: "Unpack[Density_mapKeywords]") -> Map:

@@ -38,7 +38,7 @@ def add_to(commands: Any) -> None:
                       help="also where the density of the atoms is no less than a number, or than its mean+deviation")
     what.add_argument("--by", choices=("residue", "segment"),
                       help="also local correlations, in OUTPUT_residues.csv or OUTPUT_segments.csv")
-    what.add_argument("--window", type=float, metavar="A", help="how far around atoms these go (default: half of the resolution)")
+    what.add_argument("--window-radius", type=float, metavar="A", help="how far around atoms these go (default: half of the resolution)")
     what.add_argument("--gradient", metavar="FILE", help="also the gradient of pearson by the atoms' places, .npy")
     what.add_argument("--select", metavar="WORDS", help="atoms that count, in MDAnalysis's language (default: all)")
     for name, text in ("start", "first frame, from 0"), ("stop", "the frame before which it ends"), ("step", "frames"):
@@ -111,7 +111,7 @@ def _run(arguments: argparse.Namespace) -> int:
             select=arguments.select, start=arguments.start, stop=arguments.stop, step=arguments.step,
             skip_bad=arguments.skip_bad, readers=arguments.readers, engine=arguments.device,
             progress=sys.stderr.isatty() and not arguments.quiet, resolution=arguments.resolution,
-            convention=arguments.convention, window=arguments.window, verify_every=arguments.verify_every)
+            convention=arguments.convention, window_radius=arguments.window_radius, verify_every=arguments.verify_every)
     made.save(arguments.output)
     if arguments.by and arguments.output.endswith(".csv"):
         made.save_local(_local_name(arguments))

@@ -227,6 +227,6 @@ class Density_mapKeywords(TypedDict, total=False):
 class Fit_scoreKeywords(TypedDict, total=False):
     resolution: Optional[float]
     convention: Optional[Literal['molmap', 'voltool']]
-    window: Optional[float]
+    window_radius: Optional[float]
     verify_every: Optional[int]
     device: Any
