@@ -4,7 +4,7 @@ set -u
 cd "$(dirname "$0")/.." || exit 2
 top=$(mktemp -d)
 trap 'rm -rf "$top"' EXIT
-unset TEST_LEVEL TEST_LIMIT_S TEST_SCRIPTS LEYDEN_CACHE_DIR POCL_CACHE_DIR MESA_SHADER_CACHE_DIR
+unset TEST_LEVEL TEST_TURN TEST_LIMIT_S TEST_SCRIPTS LEYDEN_CACHE_DIR POCL_CACHE_DIR MESA_SHADER_CACHE_DIR
 failures=0
 
 # program NAME TEXT: a test program of this shell text.
@@ -81,6 +81,11 @@ for after in '' quick; do
     expect 0 '^\[1/1\] test_msm_attack '
 done
 run TEST_REST=yes test_msm_attack test_host
+expect 0 '^\[1/1\] test_msm_attack '
+program test_self_test 'echo "[  PASSED  ] 1 test(s)."'
+run TEST_REST=yes TEST_TURN=1000 test_msm_attack test_self_test
+expect 0 '^\[1/1\] test_self_test '
+run TEST_REST=yes TEST_TURN=1001 test_msm_attack test_self_test
 expect 0 '^\[1/1\] test_msm_attack '
 # The solvers of long-range sums are tried in pairs then; the second driver has its turn at level
 # pairwise.

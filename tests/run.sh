@@ -10,6 +10,7 @@
 #   TEST_EMULATED any text: programs run under an emulator, whose memory counts as theirs
 #   TEST_REST     yes: level quick has just run; now only what it leaves out, with its cases, and
 #                 the solvers of long-range sums in pairs
+#   TEST_TURN     a number: of these every other one, the others if it is even or odd
 #   TEST_JOBS     how many programs at a time; when unset, one more than there are cores: some wait
 #   TEST_LIMIT_S  after which a program counts as hanging
 #   TEST_SCRIPTS  which of the scripts below run beside the programs; when unset, all
@@ -80,9 +81,15 @@ has_levels() {
     [[ "$from_pairwise golden " == *" $1 "* ]] || grep -qsE 'PAIRWISE\(|support_is_quick|support_get_level' "tests/$1.c" ||
         { [[ $two_drivers != *" $1 "* ]] && grep -qsE 'support_on_each_device|"all"' "tests/$1.c"; }
 }
+# Which of what TEST_REST runs have their turn does not change with what else there is.
+has_turn() {
+    local sum
+    sum=$(printf %s "$1" | cksum)
+    [ -z "${TEST_TURN-}" ] || [ $(((${sum%% *} + TEST_TURN) % 2)) = 0 ]
+}
 wanted() {
     if [ "$TEST_LEVEL" = quick ] && [ "${TEST_REST-}" = yes ]; then
-        [[ $from_pairwise$in_pairs == *" $1 "* && $seldom != *" $1 "* ]]
+        [[ $from_pairwise$in_pairs == *" $1 "* && $seldom != *" $1 "* ]] && has_turn "$1"
     elif [ "$TEST_LEVEL" = quick ]; then
         [[ $from_pairwise != *" $1 "* ]] || { [ -n "$flavour" ] && [[ $sanitized == *" $1 "* ]]; }
     else

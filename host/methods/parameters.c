@@ -1,6 +1,6 @@
 /* All tables of parameters: what all jobs have, and methods' own. */
-#include "fit/problem.h"
 #include "ions/parameters.h"
+#include "fit/problem.h"
 #include "law/energy_options.h"
 #include "plan/request.h"
 #include "schedule/job.h"
