@@ -260,9 +260,9 @@ static double count_pairs(const energy_system *s, double cutoff_A)
 }
 
 /* cl/listed_pairs.cl with cl/pair_terms.h: the distance 6, powers 5, Lennard-Jones 4, Coulomb 4,
- * sums 2; of Ewald's sum a series of 15 more, on cards 9 with a power of 2. Forces: slopes 6, vectors 6,
- * another series, on cards 2 with a power. Where a pair is in one row, it has the other particle's
- * sums as well; elsewhere it is in two. */
+ * sums 2; of Ewald's sum a series of 15 more, on cards 9 with a power of 2. Forces: slopes 6,
+ * vectors 6, another series, on cards 2 with a power. Where a pair is in one row, it has the other
+ * particle's sums as well; elsewhere it is in two. */
 static work work_of_listed(const worker *w, bool is_ewald, bool forces)
 {
     const list_tiles_spec spec = lists_spec_for(w->info);

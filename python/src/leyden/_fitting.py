@@ -11,11 +11,11 @@ import numpy as np
 from . import _task
 from ._arrays import doubles, pointer_to
 from ._atoms import Atoms, AtomsArgument, atoms_of
-from ._average import write_whole
 from ._c import ffi, lib
 from ._energy import write_table
 from ._engine import EngineArgument, engine_of
 from ._errors import InputError, Status, UsageError, file_name, switch_of, text_of
+from ._files import write_whole
 from ._frames import Frames, place_of, selected, universe_of
 from ._grid import Grid, grid_of
 from ._guesses import Guessed

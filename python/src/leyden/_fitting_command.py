@@ -9,10 +9,11 @@ from typing import Any, List
 
 import numpy as np
 
-from ._average import check_outputs
 from ._errors import UsageError
+from ._files import check_outputs
 from ._fitting import FitScores, fit_score
 from ._parameters import TABLES
+from ._picture import picture_name, save_picture
 
 _OPTIONS = TABLES["ley_density_options"]
 
@@ -63,13 +64,7 @@ def _check(arguments: argparse.Namespace) -> List[str]:
     if arguments.gradient is not None and not arguments.gradient.endswith(".npy"):
         raise UsageError(f"--gradient '{arguments.gradient}': a name that ends in .npy is needed")
     if arguments.picture is not None:
-        if not arguments.picture.lower().endswith((".png", ".svg", ".pdf")):
-            raise UsageError(f"--picture '{arguments.picture}': a name that ends in .png, .svg or .pdf is needed")
-        try:
-            import matplotlib
-            matplotlib.use("Agg")
-        except ImportError:
-            raise ImportError("--picture: matplotlib is not installed: pip install matplotlib") from None
+        picture_name(arguments.picture)
     names = [arguments.output, *([_local_name(arguments)] if arguments.by and arguments.output.endswith(".csv") else []),
              *(name for name in (arguments.gradient, arguments.picture) if name is not None)]
     check_outputs(names, (arguments.map, arguments.topology, *arguments.trajectories, arguments.mask))
@@ -118,10 +113,7 @@ def _run(arguments: argparse.Namespace) -> int:
     if arguments.gradient is not None:
         np.save(arguments.gradient, made.gradient)
     if arguments.picture is not None:
-        from matplotlib.figure import Figure
-        figure = Figure(figsize=(7, 4), layout="constrained")
-        made.plot(figure.add_subplot())
-        figure.savefig(arguments.picture, dpi=150)
+        save_picture(arguments.picture, lambda figure: made.plot(figure.add_subplot()), (7, 4))
     if not arguments.quiet:
         _say(made, arguments, names)
     return 0
