@@ -329,6 +329,7 @@ static const struct {
     {&list_tiles_kind, try_alone},
     {&listed_pairs_kind, try_alone},
     {&listed_gather_kind, try_alone},
+    {&patch_pairs_kind, try_alone},
     {&mesh_points_kind, try_alone},
     {&mesh_gather_kind, try_alone},
     {&ions_mask_kind, try_alone},
@@ -340,6 +341,9 @@ static const struct {
     {&hermite_kind, try_hermite},
     {&born_pairs_kind, try_alone},
     {&born_particles_kind, try_alone},
+    {&atom_density_kind, try_alone},
+    {&fit_windows_kind, try_alone},
+    {&fit_gradient_kind, try_alone},
     {&reference_kind, try_reference},
 };
 

@@ -118,5 +118,8 @@ const check_row check_table[] = {
     KERNEL("hermite", 0, "potentials of molecules from their wavefunctions"),
     KERNEL("born_pairs", 0, "generalised Born: sums over all pairs"),
     KERNEL("born_particles", 0, "generalised Born: radii, energies and slopes"),
+    KERNEL("atom_density", 0, "densities of atoms, and their correlations with a map"),
+    KERNEL("fit_windows", 0, "correlations around residues"),
+    KERNEL("fit_gradient", 0, "gradients of correlations by atoms' places"),
 };
 const size_t check_table_count = sizeof check_table / sizeof *check_table;
