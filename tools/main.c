@@ -14,7 +14,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { name_column = 12 };
+enum { name_column = 14 };
 
 /* Launchers forward messages, and some forget them when they end the ranks. */
 enum { FORWARDING_US = 200000 };
@@ -91,13 +91,13 @@ static int fail_unknown(const char *name)
 /* What fits a screen; with the exit codes, which do not. */
 static void print_overview(bool with_codes)
 {
-    printf("Usage: leyden COMMAND [options]\n\n%s\n\n", overview_purpose);
+    printf("Usage: leyden COMMAND [options]\n%s\n\n", overview_purpose);
     for (const subcommand *const *command = command_table; *command != NULL; command++) {
         int column = printf("  %s", (*command)->name);
         print_wrapped((*command)->summary, column, name_column);
     }
     printf("\nExample: %s\n", map_command.examples[0]);
-    puts("\n'leyden help COMMAND' and 'leyden COMMAND --help' explain a command, 'leyden COMMAND --help-all' all\n"
+    puts("'leyden help COMMAND' and 'leyden COMMAND --help' explain a command, 'leyden COMMAND --help-all' all\n"
          "of its options; 'leyden --help' also lists the exit codes, 'leyden --version' prints the version.");
     if (!with_codes)
         return;

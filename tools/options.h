@@ -96,7 +96,7 @@ void options_begin(const subcommand *command, parsed_arguments *arguments);
 /* What the help says of an option: its text, what it can be, its default; and what else there is to
  * know. */
 typedef struct option_text {
-    char s[2048];
+    char s[4096];
 } option_text;
 option_text option_describe(const subcommand *command, const parsed_option *parsed, bool all);
 
@@ -134,7 +134,7 @@ int check_method_options(const parsed_arguments *arguments, const option_method 
 bool option_is_meant(const parsed_arguments *arguments, size_t option);
 
 /* A help whose "%s" the list stands for, where there is one. */
-enum { OPTION_MOST_HELP = 2048 };
+enum { OPTION_MOST_HELP = 4096 };
 void option_fill_help(char *to, size_t size, const char *help, const char *(*list)(void));
 
 /* Prints the help of a command to stdout, defaults included: in short, what is needed every day; or
