@@ -185,7 +185,7 @@ $(BUILD)/ranks_%.o: platform/ranks_mpi.c $(BUILD)/flags | $(BUILD)/complete
 	$(call say,CC,$<)
 	$(Q)$(mpicc) $(common) $(CFLAGS) -MMD -MP -c -o $@ $<
 
-$(BUILD)/leyden-%: $(BUILD)/ranks_%.o $(tool_objects) $(BUILD)/libleyden.a
+$(foreach name,mpi openmpi mpich,$(BUILD)/leyden-$(name)): $(BUILD)/leyden-%: $(BUILD)/ranks_%.o $(tool_objects) $(BUILD)/libleyden.a
 	$(call say,LINK,$@)
 	$(Q)$(mpicc) $(common) $(CFLAGS) -o $@ $^ $(lib_libs) $(tool_libs)
 

@@ -37,7 +37,7 @@ fi
 
 # Manual pages: one of each command, and nothing that the formatter complains of.
 share=$root/usr/share
-"$root/usr/bin/leyden" help | sed -n 's/^  \([a-z][a-z]*\) .*/\1/p' > "$top/commands"
+"$root/usr/bin/leyden" help | sed -n 's/^  \([a-z][a-z-]*\) .*/\1/p' > "$top/commands"
 [ "$(wc -l < "$top/commands")" -ge 10 ] || fail "leyden help names few commands: $(cat "$top/commands")"
 for page in leyden $(sed 's/^/leyden-/' "$top/commands"); do
     [ -s "$share/man/man1/$page.1" ] || fail "no manual page $page"
