@@ -353,7 +353,7 @@ ubsan:
 	@$(BUILD_ALL) BUILD=$(BUILD)/ubsan SANITIZE='-fsanitize=undefined -fno-sanitize-recover=all' CFLAGS='-O2 -g1' TEST_LEVEL=quick check
 ## Runs the tests under the thread sanitizer.
 tsan:
-	@$(BUILD_ALL) BUILD=$(BUILD)/tsan SANITIZE=-fsanitize=thread CFLAGS='-O1 -g1' TEST_LEVEL=quick check
+	@$(BUILD_ALL) BUILD=$(BUILD)/tsan SANITIZE=-fsanitize=thread CFLAGS='-O2 -g1' TEST_LEVEL=quick check
 
 ## Runs the kernels under Oclgrind.
 oclgrind: all $(addprefix $(BUILD)/tests/,test_lattice test_transfer test_epilogue test_solvers test_device_long)
@@ -373,7 +373,7 @@ offline: $(offline_tools)
 FUZZ_SECONDS ?= 60
 fuzzers := $(patsubst tests/fuzz_%.c,$(BUILD)/fuzz/%,$(wildcard tests/fuzz_*.c))
 fuzz_sources := $(wildcard $(addsuffix /*.c,$(addprefix host/,core source target expression io apbs))) host/law/solvent.c \
-                $(addprefix platform/,error.c machine.c memory.c parallel.c) \
+                $(addprefix platform/,error.c machine.c memory.c parallel.c ranks.c) \
                 $(addprefix platform/,costs.c kernel_wishes.c build_cache.c cache_limit.c clock.c environment.c log.c)
 
 fuzz_objects := $(patsubst %.c,$(BUILD)/fuzz/objects/%.o,$(fuzz_sources))
