@@ -54,7 +54,7 @@ if [ "$flavour" = asan ]; then
     # command's bytes without sanitizers alone.
     left_out='ctrl_c or left_behind or test_shells or test_ions or point_charges or test_mean or fields_of_meshes'
     left_out+=' or does_not_depend or charges_that_cancel or recipe_for_trajectories or what_is_chosen'
-    left_out+=' or test_topologies or correlation or page'
+    left_out+=' or test_topologies or correlation or page or test_by_host or (test_wavefunction and test_potential)'
     choice=(-k "not ($left_out or bytes_of_the_command and msm)")
     cat tests/lsan.supp tests/lsan_python.supp >"$top/lsan.supp"
     ${CC:-cc} -shared -fPIC -o "$top/keep.so" tests/keep_loaded/keep_loaded.c
