@@ -529,13 +529,7 @@ static ley_status test_pairs(const dev_kernel *built, void *context, ley_error *
     ley_status status = LEY_OK;
     ley_energy_options o;
     (void)context;
-    ley_energy_options_default(&o);
-    o.lennard_jones = (ley_lennard_jones_kind)s->lennard_jones;
-    o.coulomb = (ley_coulomb_kind)s->coulomb;
-    o.cutoff_A = ENERGY_TRIAL_CUTOFF_A;
-    o.switch_A = 0.75 * ENERGY_TRIAL_CUTOFF_A;
-    o.reaction_dielectric = 78.5;
-    o.forces = s->forces != 0;
+    energy_trial_options(&o, s->lennard_jones, s->coulomb, s->forces != 0);
     for (int is_periodic = 0; is_periodic < 2 && status == LEY_OK; is_periodic++) {
         energy_trial t;
         listed l = {.parts = 2};

@@ -241,13 +241,9 @@ const energy_module energy_matrix = {.name = "matrix",
 
 static void trial_options(const pair_spec *s, ley_energy_options *o)
 {
-    ley_energy_options_default(o);
-    o->lennard_jones = (ley_lennard_jones_kind)s->lennard_jones;
-    o->coulomb = (ley_coulomb_kind)s->coulomb;
-    o->cutoff_A = s->cut ? ENERGY_TRIAL_CUTOFF_A : 0;
-    o->switch_A = s->cut ? 0.75 * ENERGY_TRIAL_CUTOFF_A : 0;
-    o->reaction_dielectric = 78.5;
-    o->forces = s->forces != 0;
+    energy_trial_options(o, s->lennard_jones, s->coulomb, s->forces != 0);
+    if (!s->cut)
+        o->cutoff_A = o->switch_A = 0;
     o->groups = s->columns ? ENERGY_TRIAL_GROUPS : 0;
 }
 

@@ -143,6 +143,17 @@ static double best_cutoff(const energy_trial *t, double cutoff_A)
     return cutoff_A + best * step_A;
 }
 
+void energy_trial_options(ley_energy_options *o, int lennard_jones, int coulomb, bool forces)
+{
+    ley_energy_options_default(o);
+    o->lennard_jones = (ley_lennard_jones_kind)lennard_jones;
+    o->coulomb = (ley_coulomb_kind)coulomb;
+    o->cutoff_A = ENERGY_TRIAL_CUTOFF_A;
+    o->switch_A = 0.75 * ENERGY_TRIAL_CUTOFF_A;
+    o->reaction_dielectric = 78.5;
+    o->forces = forces;
+}
+
 ley_status energy_trial_begin(energy_trial *t, dev *device, const ley_energy_options *options, bool is_periodic,
                               ley_error *error)
 {

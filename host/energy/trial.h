@@ -16,6 +16,9 @@ typedef struct energy_trial {
     const double *cell_A; /* [frames][3][3]; NULL: not periodic */
 } energy_trial;
 
+/* Options of pairs within the cutoff of these kinds; the default ones otherwise. */
+void energy_trial_options(ley_energy_options *options, int lennard_jones, int coulomb, bool forces);
+
 /* On failure, energy_trial_end() ends what there is. */
 ley_status energy_trial_begin(energy_trial *t, dev *device, const ley_energy_options *options, bool is_periodic,
                               ley_error *error);

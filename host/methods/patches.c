@@ -271,13 +271,7 @@ static ley_status test_patches(const dev_kernel *built, void *context, ley_error
     ley_status status = LEY_OK;
     ley_energy_options o;
     (void)context;
-    ley_energy_options_default(&o);
-    o.lennard_jones = (ley_lennard_jones_kind)s->lennard_jones;
-    o.coulomb = (ley_coulomb_kind)s->coulomb;
-    o.cutoff_A = ENERGY_TRIAL_CUTOFF_A;
-    o.switch_A = 0.75 * ENERGY_TRIAL_CUTOFF_A;
-    o.reaction_dielectric = 78.5;
-    o.forces = true;
+    energy_trial_options(&o, s->lennard_jones, s->coulomb, true);
     for (int k = 0; k < 2 && status == LEY_OK; k++) {
         energy_trial t;
         patches p = {.excluded = NULL};

@@ -46,11 +46,12 @@ def as_options(text: str) -> str:
     return re.sub(r"\b(stop|readers|smooth)=(\d+)", r"--\1 \2", text)
 
 
-def add_frames(what: Any, how: Any) -> None:
-    """Options of which frames, and of who reads and computes."""
+def add_frames(what: Any, how: Any, has_cell: bool = True) -> None:
+    """Options of which frames, with their cell where it matters, and of who reads and computes."""
     for name, text in ("start", "first frame, from 0"), ("stop", "the frame before which it ends"), ("step", "frames"):
         what.add_argument(f"--{name}", type=int, metavar="N", help=text)
-    what.add_argument("--cell", metavar="NUMBERS", help="of all frames, in place of their own: a,b,c, with angles, or vectors")
+    if has_cell:
+        what.add_argument("--cell", metavar="NUMBERS", help="of all frames, in place of their own: a,b,c, with angles, or vectors")
     what.add_argument("--skip-bad", action="store_true", help="frames that cannot be used are left out and counted")
     how.add_argument("--readers", type=int, metavar="N", help="processes, or threads, that read (default: as many as are worth while)")
     how.add_argument("--device", metavar="D", help="as of `leyden map` (default: the fastest)")
@@ -59,7 +60,8 @@ def add_frames(what: Any, how: Any) -> None:
 
 def frames_in(arguments: argparse.Namespace) -> Dict[str, Any]:
     """The keyword arguments that these are."""
-    return {"cell": parse_cell(arguments.cell), "engine": arguments.device, "progress": Progress(arguments),
+    return {**({"cell": parse_cell(arguments.cell)} if "cell" in arguments else {}),
+            "engine": arguments.device, "progress": Progress(arguments),
             **{name: getattr(arguments, name) for name in ("start", "stop", "step", "skip_bad", "readers")}}
 
 

@@ -9,6 +9,7 @@ from typing import Any, List
 
 import numpy as np
 
+from ._command import add_frames, frames_in
 from ._errors import UsageError
 from ._files import check_outputs
 from ._fitting import FitScores, fit_score
@@ -42,14 +43,9 @@ def add_to(commands: Any) -> None:
     what.add_argument("--window-radius", type=float, metavar="A", help="how far around atoms these go (default: half of the resolution)")
     what.add_argument("--gradient", metavar="FILE", help="also the gradient of pearson by the atoms' places, .npy")
     what.add_argument("--select", metavar="WORDS", help="atoms that count, in MDAnalysis's language (default: all)")
-    for name, text in ("start", "first frame, from 0"), ("stop", "the frame before which it ends"), ("step", "frames"):
-        what.add_argument(f"--{name}", type=int, metavar="N", help=text)
-    what.add_argument("--skip-bad", action="store_true", help="frames that cannot be used are left out and counted")
     how = of.add_argument_group("how")
     how.add_argument("--verify-every", type=int, metavar="N", help="verify one frame of N; 0: none (default: 256)")
-    how.add_argument("--readers", type=int, metavar="N", help="processes, or threads, that read (default: as many as are worth while)")
-    how.add_argument("--device", metavar="D", help="as of `leyden map`; host (default: the fastest)")
-    how.add_argument("-q", "--quiet", action="store_true", help="errors only")
+    add_frames(what, how, has_cell=False)
     of.set_defaults(run=_run)
 
 
@@ -103,10 +99,8 @@ def _run(arguments: argparse.Namespace) -> int:
         made = fit_score(
             arguments.map, arguments.topology, *arguments.trajectories, weights=arguments.weights, mask=arguments.mask,
             threshold=_threshold_of(arguments.threshold), by=arguments.by, gradient=arguments.gradient is not None,
-            select=arguments.select, start=arguments.start, stop=arguments.stop, step=arguments.step,
-            skip_bad=arguments.skip_bad, readers=arguments.readers, engine=arguments.device,
-            progress=sys.stderr.isatty() and not arguments.quiet, resolution=arguments.resolution,
-            convention=arguments.convention, window_radius=arguments.window_radius, verify_every=arguments.verify_every)
+            select=arguments.select, resolution=arguments.resolution, convention=arguments.convention,
+            window_radius=arguments.window_radius, verify_every=arguments.verify_every, **frames_in(arguments))
     made.save(arguments.output)
     if arguments.by and arguments.output.endswith(".csv"):
         made.save_local(_local_name(arguments))
