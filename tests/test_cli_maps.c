@@ -184,7 +184,7 @@ static void test_readers(void **state)
 {
     cli("map ion.pqr -o out/a.raw " SMALL "-q");
     cli("convert out/a.raw -o out/b.dx.gz");
-    cli_expect(0, "map: a.raw, 20 x 9 x 5 = 900 points, spacing (0.75, 0.75, 0.75) A\ntime: ", NULL);
+    cli_expect(0, "map: a.raw, 20 x 9 x 5 = 900 points, spacing 0.75 A\ntime: ", NULL);
     cli_expect(0, "\nwritten: out/b.dx.gz, ", NULL);
     cli("convert out/b.dx.gz -o out/c.raw -q");
     cli_run(0, NULL, NULL, "convert out/c.raw -o out/d.dx -q");

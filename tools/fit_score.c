@@ -252,6 +252,13 @@ static int report(const fit_score_run *r)
     return json_finish(to, r->values->json);
 }
 
+static void warn_of_few_nodes(const fit_score_run *r)
+{
+    for (int k = LEY_FIT_MASK; k <= LEY_FIT_THRESHOLDED; k++)
+        if (has_score(r, k) && isnan(r->score[k]) && !r->values->quiet)
+            warn("%s is undefined: none of the map's nodes count for it, or all have the same value", score_names[k]);
+}
+
 static int conclude(const fit_score_run *r)
 {
     const fit_score_values *values = r->values;
@@ -259,6 +266,8 @@ static int conclude(const fit_score_run *r)
     if (isnan(r->score[LEY_FIT_PEARSON]) && !values->quiet)
         warn("the correlation is undefined: the density of the atoms is the same at every node, as no atom is near "
              "the map");
+    else
+        warn_of_few_nodes(r);
     if (values->output != NULL)
         code = write_scores(r);
     if (code == 0 && values->by != NULL)
@@ -282,7 +291,9 @@ static int conclude(const fit_score_run *r)
 
 static int fit_score_main(const parsed_arguments *arguments)
 {
-    fit_score_run r = {.arguments = arguments, .values = arguments->values};
+    fit_score_run r = {.arguments = arguments,
+                       .values = arguments->values,
+                       .d.in_python = "python3 -m leyden fit-score MAP STRUCTURE [TRAJECTORY] -o SCORE.csv"};
     ley_error error = {0};
     int code = check(arguments);
     if (code == 0) {

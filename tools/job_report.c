@@ -122,9 +122,11 @@ void print_molecule(const char *path, const ley_atoms *atoms)
 
 short_text spacing_text(const ley_grid *grid)
 {
-    double spacing_A[3];
-    ley_grid_spacing_A(grid, spacing_A);
-    return triple_text(spacing_A);
+    double h_A[3];
+    ley_grid_spacing_A(grid, h_A);
+    const double rounding_A = 1e-6 * h_A[0]; /* of what is printed, and of files in floats */
+    const bool is_one = fabs(h_A[1] - h_A[0]) <= rounding_A && fabs(h_A[2] - h_A[0]) <= rounding_A;
+    return is_one ? text_of("%.6g", h_A[0]) : triple_text(h_A);
 }
 
 short_text box_text(const ley_grid *grid)

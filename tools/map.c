@@ -600,13 +600,8 @@ static short_text angles_text(const ley_grid *grid)
 
 static void print_grid(const job_run *run, const ley_grid *grid)
 {
-    double h_A[3];
-    ley_grid_spacing_A(grid, h_A);
-    const double rounding_A = 1e-12 * h_A[0]; /* of lengths of oblique steps */
-    const bool is_one = fabs(h_A[1] - h_A[0]) <= rounding_A && fabs(h_A[2] - h_A[0]) <= rounding_A;
-    short_text spacing = is_one ? text_of("%.6g", h_A[0]) : triple_text(h_A);
     printf("grid: %s = %s, spacing %s A, box %s%s from %s\n", grid_text(grid->n).s,
-           counted_text(run->report->points, "point").s, spacing.s, box_text(grid).s, angles_text(grid).s,
+           counted_text(run->report->points, "point").s, spacing_text(grid).s, box_text(grid).s, angles_text(grid).s,
            triple_text(grid->origin_A).s);
 }
 

@@ -534,7 +534,7 @@ def average(universe: Any, *trajectories: Any, select: Any = None, smooth: float
     axes, keep = _axes_of(profile), []  # type: Dict[str, int], List[Any]
     _choice(boundary, "boundary", list(BOUNDARIES))
     if engine == "host":
-        raise UsageError("engine: averages are computed by devices, and the host alone is none: engine=None takes the "
+        raise UsageError("engine: averages are computed by devices, of which 'host' is none: engine=None takes the "
                          "fastest one, which may be the processor by PoCL")
     given.update(smooth=smooth, tol=tol, dims=dims, spacing=spacing, origin=origin, deviation=deviation, blocks=blocks,  # type: ignore[call-arg]
                  exact_cells=exact_cells, convention=convention, verify_every=verify_every,

@@ -33,6 +33,7 @@ MEANT = {"i": "options of their own, docs/mmgbsa.md lists them", "cp": "TOPOLOGY
          "strip_mask": "--leave-out", "idecomp": "--by residue and --matrix", "gbsa": "--surface"}
 MEANT_CHOICES = {**{word: "energy TOPOLOGY TRAJECTORY --mmgbsa RECEPTOR LIGAND -o FILE.csv" for word in ("mmgbsa", "mmpbsa", "gbsa")},
                  "1": "hct, which is igb=1", "2": "obc1, which is igb=2", "5": "obc2, which is igb=5", "7": "gbn, which is igb=7",
+                 **{word: f"leyden {word}, a command of its own" for word in ("map", "density-map", "compare", "surface", "check", "bench")},
                  "8": "gbn2, which is igb=8", "ewald": "pme", "sasa": "lcpo or numerical"}
 
 

@@ -135,16 +135,20 @@ def energy(topology: Any, *trajectories: Any, parameters: Any = (), strip: Any =
             watcher.close()
         made.warn(3)
         report: Dict[str, Any] = {**report_of(frames, gathered, watcher, [part]), **facts, "topology": name}
-    report["remarks"] = remarks_of(report)
+    report["remarks"] = remarks_of(report, asked)
     report["comment"] = comment_of(asked, report)
     labels = residues_of(particles)[1] if matrix else part.labels
     return Energies(gathered.frames, gathered.get("all", "terms"), report, gathered.get("all", "by"),
                     labels, gathered.get("all", "matrix"), groups=words)
 
 
-def remarks_of(report: Dict[str, Any]) -> List[str]:
-    """Lines on what was done to frames."""
-    lines = [f"left out: {report['strip']}"] if report["strip"] else []
+def remarks_of(report: Dict[str, Any], asked: Any) -> List[str]:
+    """Lines on what was done to frames, and on numbers that are in other units, as it seems."""
+    lines = [f"a cutoff of {cutoff:g} A is less than most atoms are apart that are not bonded: 1 nm is 10 A"
+             for cutoff in {asked.cutoff_A, asked.born_cutoff_A} if 0 < cutoff < 3]
+    if not 300 < asked.coulomb_constant < 360:
+        lines.append(f"Coulomb's constant is {asked.coulomb_constant:g} here, and 332 in kcal/mol A/e^2")
+    lines += [f"left out: {report['strip']}"] if report["strip"] else []
     if report["made_whole"]:
         lines.append(f"molecules were broken by the cell in {report['made_whole']:,} of {report['frames']:,} frames, and were made "
                      "whole")

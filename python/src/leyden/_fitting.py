@@ -10,7 +10,7 @@ import numpy as np
 
 from . import _task
 from ._arrays import doubles, pointer_to
-from ._atoms import Atoms, AtomsArgument, atoms_of
+from ._atoms import Atoms, AtomsArgument, atoms_of, places_of
 from ._c import ffi, lib
 from ._energy import write_table
 from ._engine import EngineArgument, engine_of
@@ -20,7 +20,7 @@ from ._frames import Frames, place_of, selected, universe_of
 from ._grid import Grid, grid_of
 from ._guesses import Guessed
 from ._maps import Map
-from ._parameters import take, with_parameters
+from ._parameters import TABLES, did_you_mean, take, with_parameters
 from ._progress import FramesProgressArgument, FrameWatcher
 from ._radii import VAN_DER_WAALS_A, Labels
 
@@ -40,10 +40,10 @@ _RESULT_BYTES = 64 << 20  # of what one call gives
 # ---- Atoms ---------------------------------------------------------------------------------------
 
 
-def _places_of(source: Any) -> Atoms:
-    """Atoms whose charges nobody needs: topologies may have none."""
-    of = getattr(source, "atoms", None)
-    return atoms_of(source) if of is None or not hasattr(of, "positions") else Atoms(of.positions, np.zeros(len(of)))
+def _source_of(atoms: Any) -> Any:
+    """A Universe or an AtomGroup, also of a Structure or of a file that MDAnalysis reads; else Atoms."""
+    is_file = isinstance(atoms, (str, os.PathLike)) and not os.fspath(atoms).endswith((".pqr", ".pqr.gz", ".atoms"))
+    return universe_of(atoms, ()) if is_file or hasattr(atoms, "atoms") else atoms_of(atoms)
 
 
 def _labels_of(atoms: Any) -> Labels:
@@ -63,9 +63,8 @@ def _elements_of(source: Any) -> np.ndarray:
         if np.any(numbers == 0):
             raise InputError(f"{labels.describe(int(np.argmin(numbers)))}: what element it is must be known, or give weights")
         return numbers
-    pointer = lib.ley_atoms_elements(atoms_of(source).pointer)
-    found = np.zeros(0, int) if pointer == ffi.NULL else np.frombuffer(
-        ffi.buffer(pointer, 4 * len(atoms_of(source))), np.int32).astype(int)
+    pointer = lib.ley_atoms_elements(source.pointer)
+    found = np.zeros(0, int) if pointer == ffi.NULL else np.frombuffer(ffi.buffer(pointer, 4 * len(source)), np.int32).astype(int)
     if len(found) == 0 or np.any(found == 0):
         which = f"atom {int(np.argmin(found)) + 1} has" if len(found) else "the atoms have"
         raise InputError(f"{which} no name that tells an element: weights='charge', 'occupancy', or numbers, need none")
@@ -75,9 +74,12 @@ def _elements_of(source: Any) -> np.ndarray:
 def _weights_of(source: Any, weights: Any, count: int) -> np.ndarray:
     if not isinstance(weights, str):
         return doubles(weights, "weights", (count,))
+    kinds = TABLES["ley_density_options"]["weights"].choices
+    if weights not in kinds:
+        raise UsageError(f"weights: {weights!r:.60} is none of {', '.join(kinds)}, nor numbers{did_you_mean(weights, kinds)}")
     universe = getattr(source, "atoms", None)
     if weights == "charge":
-        found = getattr(universe, "charges", None) if universe is not None else atoms_of(source).charges
+        found = getattr(universe, "charges", None) if universe is not None else source.charges
         if found is None:
             raise InputError("weights='charge': the topology has no charges")
         return np.asarray(found, np.float64)
@@ -94,7 +96,7 @@ def _radii_of(source: Any, count: int, convention: str) -> Optional[np.ndarray]:
     """What voltool makes widths of: the atoms' own radii, else those of their elements."""
     if convention != "voltool":
         return None
-    own = getattr(getattr(source, "atoms", None), "radii", None) if hasattr(source, "atoms") else atoms_of(source).radii
+    own = getattr(getattr(source, "atoms", None), "radii", None) if hasattr(source, "atoms") else source.radii
     if own is not None and np.all(np.asarray(own) > 0):
         return np.asarray(own, np.float64)
     words = [_SYMBOLS[k] for k in _elements_of(source)]
@@ -108,8 +110,6 @@ def _radii_of(source: Any, count: int, convention: str) -> Optional[np.ndarray]:
 def _options_of(given: Any) -> Any:
     options = ffi.new("ley_density_options *")
     lib.ley_density_options_default(options)
-    if not isinstance(given.get("weights"), (str, type(None))):
-        given = {**given, "weights": None}
     take(options, "ley_density_options", given, [])
     return options
 
@@ -257,7 +257,8 @@ def density_map(atoms: AtomsArgument, *, weights: Any = "number", grid: Optional
     >>> density = leyden.density_map(universe.select_atoms("protein"), resolution=6.5, like="emd_1234.map")
 
     Args:
-        atoms: what `Atoms()` takes, as "protein.pqr", a Universe or an AtomGroup.
+        atoms: what `Atoms()` takes, as "protein.pqr", a Universe or an AtomGroup, or the name of a file that MDAnalysis
+            reads, as "protein.pdb"; charges are needed for weights="charge" alone.
         weights: w_i: "number", the atomic number, by the topology's elements or else by the names of atoms; "mass",
             "charge", "occupancy"; or numbers, (n,).
         grid, like, spacing: where the nodes are: on a Grid; on that of a Map, or of a map's file; or this far apart, 3
@@ -270,16 +271,17 @@ def density_map(atoms: AtomsArgument, *, weights: Any = "number", grid: Optional
     Errors: UsageError; InputError where elements are needed that are not known, or the resolution is less than the
     spacing; those of `map()`.
     """
-    of = _places_of(atoms)
+    source = _source_of(atoms)
+    of = places_of(source)
     options = _options_of(given)
     where = _grid_for(of, options, grid, like, spacing)
     if form is not None:
         if form not in FORMS:
             raise UsageError(f"form: {form!r} is none of 'xray', 'electron'")
-        occupancies = _weights_of(atoms, "occupancy", len(of))
-        return Map.from_array(_by_form_factors(of, _elements_of(atoms), occupancies, form, where, options.resolution_A), where)
+        occupancies = _weights_of(source, "occupancy", len(of))
+        return Map.from_array(_by_form_factors(of, _elements_of(source), occupancies, form, where, options.resolution_A), where)
     convention = str(given.get("convention") or "molmap")
-    fit = _Fit(engine, options, _weights_of(atoms, weights, len(of)), _radii_of(atoms, len(of), convention), grid=where)
+    fit = _Fit(engine, options, _weights_of(source, weights, len(of)), _radii_of(source, len(of), convention), grid=where)
     values = fit.run(np.asarray(of.positions, np.float32)[None])["density"]
     made = Map.from_array(values.reshape(where.shape), where)
     made.report = fit.report

@@ -347,7 +347,10 @@ def selected(of: Any, words: Any, name: str = "select") -> Any:
 
 
 def universe_of(source: Any, trajectories: Sequence[Any]) -> Any:
-    """A Universe or an AtomGroup, of itself or of files. Errors: FileError, InputError, UsageError, ImportError."""
+    """A Universe or an AtomGroup, of itself, of files or of a Structure of ParmEd. Errors: FileError, InputError, UsageError,
+    ImportError."""
+    if hasattr(source, "coordinates") and hasattr(source, "atoms"):
+        source = import_mdanalysis().Universe(source)
     if hasattr(source, "atoms"):
         if trajectories:
             raise UsageError("trajectories are for the name of a topology: a Universe has its own")

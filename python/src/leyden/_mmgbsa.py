@@ -259,7 +259,7 @@ def mmgbsa(topology: Any, *trajectories: Any, receptor: Any, ligand: Any, parame
             part.energy.warn(3)
         report: Dict[str, Any] = {**report_of(frames, gathered, watcher, made), **facts, "topology": topology_name,
                                   "gb": model_of(asked)}
-    report["remarks"] = remarks_of(report)
+    report["remarks"] = remarks_of(report, asked)
     report["comment"] = comment_of(asked, report)
     report["title"] = f"{os.path.basename(topology_name)}: {report['frames']} frames"
     return _binding(gathered, made, whole_particles, sides, report)
