@@ -81,7 +81,7 @@ static ley_status choose_grid(const parsed_arguments *arguments, const atom_dens
     ley_map *like = NULL;
     ley_status status = ley_density_grid(d->atoms, &d->options, grid, error);
     if (values->like != NULL) {
-        status = map_read(values->like, NULL, values->quiet, &like, error);
+        status = map_read_with_gaps(values->like, NULL, values->quiet, &like, error);
         if (status == LEY_OK)
             *grid = *ley_map_grid(like);
         ley_map_destroy(like);

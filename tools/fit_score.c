@@ -104,6 +104,8 @@ static int check(const parsed_arguments *arguments)
     if (option_given(arguments, THRESHOLD) && !(values->threshold > 0))
         return fail_usage(command, "--threshold: %g must be above 0, else it is the same as without",
                           values->threshold);
+    if (option_given(arguments, WINDOW) && values->by == NULL)
+        return fail_usage(command, "--window-radius is for local correlations: --by residue asks for them");
     char *beside[2] = {values->by != NULL ? name_beside(values->output, "_residues") : NULL,
                        values->gradient ? name_beside(values->output, "_gradient") : NULL};
     const named_file files[] = {{arguments->operand, "map", NULL},
@@ -173,11 +175,9 @@ static ley_status score(fit_score_run *r, ley_error *error)
 static ley_status work(fit_score_run *r, ley_error *error)
 {
     const fit_score_values *values = r->values;
-    ley_status status = ley_map_read_with_gaps(r->arguments->operand, values->value, &r->map, error);
-    if (status == LEY_OK && !values->quiet && ley_map_remark(r->map) != NULL)
-        warn("%s", ley_map_remark(r->map));
+    ley_status status = map_read_with_gaps(r->arguments->operand, values->value, values->quiet, &r->map, error);
     if (status == LEY_OK && values->mask != NULL)
-        status = map_read(values->mask, NULL, values->quiet, &r->mask, error);
+        status = map_read_with_gaps(values->mask, NULL, values->quiet, &r->mask, error);
     if (status == LEY_OK)
         status = atom_density_begin(&r->d, r->arguments->words[0], values->device, values->quiet, r->arguments, error);
     if (status == LEY_OK && values->by != NULL)

@@ -42,7 +42,7 @@ def atoms_of(x):
 
 
 @pytest.mark.parametrize("engine", ["host", None])
-def test_density_is_that_of_the_formula(problem, engine):
+def test_density_is_that_of_the_formula(problem, engine, tmp_path):
     x, weights, grid, right = problem
     found = leyden.density_map(atoms_of(x[0]), resolution=RESOLUTION, weights=weights, grid=grid, engine=engine)
     assert abs(found.values - right).max() < 1e-6 * right.max()
@@ -50,6 +50,9 @@ def test_density_is_that_of_the_formula(problem, engine):
     assert wide.values.sum() * np.prod(wide.grid.spacing) == pytest.approx(weights.sum(), rel=1e-4)
     like = leyden.density_map(atoms_of(x[0]), resolution=RESOLUTION, weights=weights, like=found)
     assert like.grid.n == grid.n
+    like.save(tmp_path / "a.mrc")
+    assert b"DENSITY OF ATOMS" in (tmp_path / "a.mrc").read_bytes()[:400] and "density of 300 atoms" in like._repr_html_()
+    assert np.array_equal(leyden.Map(tmp_path / "a.mrc").values, like.values)
 
 
 def test_what_is_wrong_is_refused(problem):

@@ -41,7 +41,7 @@ def as_options(text: str) -> str:
         text = text.replace(given, typed)
     text = re.sub(r"\b(skip_bad|exact_cells|strip|matrix)=True", lambda found: "--" + found[1].replace("_", "-"), text)
     text = re.sub(r"\b(coulomb|by|surface)=('[\w-]+'|\"[^\"]*\")", lambda found: f"--{found[1]} {found[2].strip(chr(39))}", text)
-    names = "|".join({name for rows in TABLES.values() for name in rows} | {"groups", "start", "parameters"})
+    names = "|".join({name for rows in TABLES.values() for name in rows} | {"groups", "start", "parameters", "select"})
     text = re.sub(rf"^({names})(?=:| is | and | needs | ')|\b((?=\w+_)(?:{names}))\b",
                   lambda found: "--" + found[0].replace("_", "-"), text)
     return re.sub(r"\b(stop|readers|smooth)=(\d+)", r"--\1 \2", text)

@@ -19,7 +19,7 @@ from ._cell import cell_of_box, cell_vectors
 from ._energy import TERMS, Energy
 from ._errors import Error, FileError, InputError, UsageError, file_name, number_of, text_of
 from ._files import write_whole
-from ._frames import Block, Frames, about, import_mdanalysis, place_of, selected, unheard
+from ._frames import TRAJECTORIES, Block, Frames, about, check_topology_name, import_mdanalysis, place_of, selected, unheard
 from ._particles import Particles
 from ._progress import FrameWatcher
 from ._whole import Whole
@@ -30,7 +30,6 @@ _IONS = {"NA", "NA+", "CL", "CL-", "K", "K+", "SOD", "CLA", "POT", "LI", "LI+", 
 _MORE_WATERS = {"OPC", "OP3", "TP3", "TP4", "TP5", "T3P", "T4P", "T5P", "DOD"}
 _WITHOUT_FIELD = (".tpr", ".gro", ".pdb", ".ent", ".cif", ".mmcif", ".pqr", ".mol2", ".sdf")  # of names
 _STRUCTURES = (".gro", ".pdb", ".ent", ".cif", ".mmcif", ".inpcrd", ".rst7")
-_TRAJECTORIES = (".xtc", ".trr", ".dcd", ".nc", ".ncdf", ".mdcrd")
 _PIECE_S = 1.0  # of a run that computes some frames at once
 _SYMBOLS = ("", *("H He Li Be B C N O F Ne Na Mg Al Si P S Cl Ar K Ca Sc Ti V Cr Mn Fe Co Ni Cu Zn Ga Ge As Se Br Kr Rb Sr Y Zr Nb Mo "
                   "Tc Ru Rh Pd Ag Cd In Sn Sb Te I Xe").split())
@@ -84,8 +83,8 @@ def open_trajectory(topology: Any, parameters: Any, trajectories: Sequence[Any],
     if name.lower().endswith(_WITHOUT_FIELD):
         raise InputError(f"{name}: energies need a topology with its force field: GROMACS' topol.top, an Amber .prmtop, or a .psf "
                          "with files of parameters")
-    if not is_made and name.lower().endswith(_TRAJECTORIES):
-        raise UsageError(f"{name} is a trajectory: the topology comes first, and then its trajectories")
+    if not is_made:
+        check_topology_name(name)
     more = [parameters] if isinstance(parameters, (str, bytes, os.PathLike)) else parameters
     if not isinstance(more, (list, tuple)):
         raise UsageError(f"parameters: a list of files' names is needed, not {parameters!r:.60}")
@@ -110,7 +109,7 @@ def open_trajectory(topology: Any, parameters: Any, trajectories: Sequence[Any],
         return particles, universe, name
     files = [os.fsdecode(file_name(path)) for path in trajectories]
     mdanalysis = import_mdanalysis()
-    if files[0].lower().endswith(_STRUCTURES) and any(path.lower().endswith(_TRAJECTORIES) for path in files):
+    if files[0].lower().endswith(_STRUCTURES) and any(path.lower().endswith(TRAJECTORIES) for path in files):
         raise UsageError(f"{files[0]} is one structure, which would count as a frame beside those of {files[-1]}: leave it out, as "
                          "the topology says what the atoms are")
     for path in files:

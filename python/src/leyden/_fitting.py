@@ -13,13 +13,13 @@ from ._arrays import doubles, pointer_to
 from ._atoms import Atoms, AtomsArgument, atoms_of, places_of
 from ._c import ffi, lib
 from ._energy import write_table
-from ._engine import EngineArgument, engine_of
+from ._engine import Engine, EngineArgument, engine_of
 from ._errors import InputError, Status, UsageError, file_name, switch_of, text_of
 from ._files import write_whole
 from ._frames import Frames, place_of, selected, universe_of
 from ._grid import Grid, grid_of
 from ._guesses import Guessed
-from ._maps import Map
+from ._maps import Map, own_map
 from ._parameters import TABLES, did_you_mean, take, with_parameters
 from ._progress import FramesProgressArgument, FrameWatcher
 from ._radii import VAN_DER_WAALS_A, Labels
@@ -122,22 +122,47 @@ def _map_of(source: Any, name: str) -> Map:
     raise UsageError(f"{name}: a leyden.Map or a map's file name is needed, not {type(source).__name__}")
 
 
+def _engine_or_host(engine: EngineArgument) -> Tuple[Optional[Engine], bool]:
+    """None: the library's choice, or the host where that is asked for."""
+    by_host = isinstance(engine, str) and engine == "host"
+    return None if engine is None or by_host else engine_of(engine), by_host
+
+
+def _call(engine: Optional[Engine], make: Any) -> None:
+    """What gives a ley_status, while nobody else has the engine."""
+    def work(token: _task.Token) -> None:
+        if engine is not None:
+            token.acquire(engine.lock)
+        try:
+            with Status() as status:
+                status.check(make(status.pointer))
+        finally:
+            if engine is not None:
+                engine.lock.release()
+
+    _task.call(work)
+
+
+def _report_of(totals: Any) -> Dict[str, Any]:
+    return {name: text_of(getattr(totals, name)) if of.type.kind == "array" else getattr(totals, name)
+            for name, of in ffi.typeof("ley_fit_totals").fields}
+
+
 class _Fit:
     """A ley_fit."""
 
     def __init__(self, engine: EngineArgument, options: Any, weights: np.ndarray, radii: Optional[np.ndarray],
-                 grid: Optional[Grid] = None, of_map: Optional[Map] = None, mask: Optional[Map] = None, threshold: bool = False,
+                 of_map: Map, mask: Optional[Map] = None, threshold: bool = False,
                  gradient: bool = False, windows: Optional[np.ndarray] = None, window_count: int = 0) -> None:
-        self._engine = None if engine is None or (isinstance(engine, str) and engine == "host") else engine_of(engine)
-        self.count, self.nodes = len(weights), 0 if grid is None else grid.size
+        self._engine, by_host = _engine_or_host(engine)
+        self.count = len(weights)
         self.windows, self.gradient = window_count, gradient
         window = None if windows is None else np.ascontiguousarray(windows, np.int32)
         weights = np.ascontiguousarray(weights, np.float64)
         radii = None if radii is None else np.ascontiguousarray(radii, np.float64)
         target = ffi.new("ley_fit_target *", {
-            "size": ffi.sizeof("ley_fit_target"), "grid": ffi.NULL if grid is None else grid.pointer,
-            "map": ffi.NULL if of_map is None else of_map._pointer, "mask": ffi.NULL if mask is None else mask._pointer,
-            "has_threshold": threshold, "has_gradient": gradient, "by_host": isinstance(engine, str) and engine == "host",
+            "size": ffi.sizeof("ley_fit_target"), "map": of_map._pointer, "mask": ffi.NULL if mask is None else mask._pointer,
+            "has_threshold": threshold, "has_gradient": gradient, "by_host": by_host,
             "windows": window_count, "window": ffi.NULL if window is None else ffi.from_buffer("int32_t[]", window)})
         box = ffi.new("ley_fit **")
         with Status() as status:
@@ -147,14 +172,10 @@ class _Fit:
         self._pointer = ffi.gc(box[0], lib.ley_fit_destroy)
 
     def run(self, positions: np.ndarray, thresholds: Optional[np.ndarray] = None, scores_only: bool = False) -> Dict[str, np.ndarray]:
-        """Of (F, N, 3): score, (F, 6), window, (F, W), gradient, (F, N, 3), or density, (F, nodes)."""
+        """Of (F, N, 3): score, (F, 6), window, (F, W), gradient, (F, N, 3)."""
         positions = np.ascontiguousarray(positions, np.float32)
         frames = len(positions)
-        arrays: Dict[str, np.ndarray] = {}
-        if self.nodes:
-            arrays["density"] = np.empty((frames, self.nodes), np.float32)
-        else:
-            arrays["score"] = np.empty((frames, len(SCORES)))
+        arrays: Dict[str, np.ndarray] = {"score": np.empty((frames, len(SCORES)))}
         if self.windows and not scores_only:
             arrays["window"] = np.empty((frames, self.windows))
         if self.gradient and not scores_only:
@@ -164,19 +185,9 @@ class _Fit:
             setattr(results, name, ffi.cast("float *", array.ctypes.data) if array.dtype == np.float32 else pointer_to(array))
         threshold = ffi.NULL if thresholds is None else pointer_to(thresholds)
 
-        def work(token: _task.Token) -> None:
-            if self._engine is not None:
-                token.acquire(self._engine.lock)
-            try:
-                with Status() as status:
-                    status.check(lib.ley_fit_run(self._pointer, frames, ffi.from_buffer("float[]", positions), threshold,
-                                                 results, status.pointer))
-            finally:
-                if self._engine is not None:
-                    self._engine.lock.release()
-
         try:
-            _task.call(work)
+            _call(self._engine, lambda error: lib.ley_fit_run(self._pointer, frames, ffi.from_buffer("float[]", positions),
+                                                              threshold, results, error))
         except KeyboardInterrupt:
             lib.ley_fit_cancel(self._pointer)
             raise
@@ -186,8 +197,7 @@ class _Fit:
     def report(self) -> Dict[str, Any]:
         totals = ffi.new("ley_fit_totals *")
         lib.ley_fit_get_totals(self._pointer, totals)
-        return {name: text_of(getattr(totals, name)) if of.type.kind == "array" else getattr(totals, name)
-                for name, of in ffi.typeof("ley_fit_totals").fields}
+        return _report_of(totals)
 
 
 # ---- Maps ----------------------------------------------------------------------------------------
@@ -243,6 +253,15 @@ def _by_form_factors(atoms: Atoms, elements: np.ndarray, occupancies: np.ndarray
     return np.ascontiguousarray(values.transpose(2, 1, 0), np.float32)
 
 
+def _by_gaussians(atoms: Atoms, weights: np.ndarray, options: Any, grid: Grid, engine: EngineArgument) -> Map:
+    own, by_host = _engine_or_host(engine)
+    box, totals = ffi.new("ley_map **"), ffi.new("ley_fit_totals *")
+    numbers = np.ascontiguousarray(weights, np.float64)
+    _call(own, lambda error: lib.ley_density_map_create(ffi.NULL if own is None else own.pointer, atoms.pointer, pointer_to(numbers),
+                                                        options, grid.pointer, by_host, box, totals, error))
+    return Map._of(own_map(box[0]), _report_of(totals))
+
+
 @with_parameters("ley_density_options", without=("window_radius", "weights"))
 def density_map(atoms: AtomsArgument, *, weights: Any = "number", grid: Optional[Grid] = None, like: Any = None,
                 spacing: Optional[float] = None, form: Optional[Literal["xray", "electron"]] = None,
@@ -275,16 +294,20 @@ def density_map(atoms: AtomsArgument, *, weights: Any = "number", grid: Optional
     of = places_of(source)
     options = _options_of(given)
     where = _grid_for(of, options, grid, like, spacing)
-    if form is not None:
-        if form not in FORMS:
-            raise UsageError(f"form: {form!r} is none of 'xray', 'electron'")
-        occupancies = _weights_of(source, "occupancy", len(of))
-        return Map.from_array(_by_form_factors(of, _elements_of(source), occupancies, form, where, options.resolution_A), where)
     convention = str(given.get("convention") or "molmap")
-    fit = _Fit(engine, options, _weights_of(source, weights, len(of)), _radii_of(source, len(of), convention), grid=where)
-    values = fit.run(np.asarray(of.positions, np.float32)[None])["density"]
-    made = Map.from_array(values.reshape(where.shape), where)
-    made.report = fit.report
+    said = f"{convention} at {options.resolution_A:.6g} A, weights: {weights if isinstance(weights, str) else 'numbers'}"
+    if form not in (None, *FORMS):
+        raise UsageError(f"form: {form!r} is none of 'xray', 'electron'")
+    radii = _radii_of(source, len(of), convention)
+    if radii is not None:
+        of = Atoms(of.positions, np.zeros(len(of)), radii)
+    made = _by_gaussians(of, _weights_of(source, weights, len(of)), options, where, engine)
+    if form is not None:
+        said, made.report = f"{form} form factors at {options.resolution_A:.6g} A", {}
+        made.values[:] = _by_form_factors(of, _elements_of(source), _weights_of(source, "occupancy", len(of)), form, where,
+                                          options.resolution_A)
+    made.header = f"density of {len(of):,} atoms, {said}"
+    made.report = {**made.report, "method": made.header, "accuracy": None}
     return made
 
 
@@ -438,6 +461,10 @@ def fit_score(map: Any, universe: Any, *trajectories: Any, weights: Any = "numbe
     is_relative = threshold == "mean+deviation"
     if isinstance(threshold, str) and not is_relative:
         raise UsageError(f"threshold: a number or 'mean+deviation' is needed, not {threshold!r}")
+    if threshold is not None and not is_relative and not float(threshold) > 0:
+        raise UsageError(f"threshold: {threshold} must be above 0, else it is the same as without")
+    if by is None and given.get("window_radius") is not None:
+        raise UsageError("window_radius is for local correlations: by='residue' asks for them")
     frames = Frames(universe_of(universe, trajectories), select=select, start=start, stop=stop, step=step, cell=np.eye(3),
                     skip_bad=switch_of(skip_bad, "skip_bad"), readers=readers, needs_charges=False)
     group, options = frames.group, _options_of(given)

@@ -85,6 +85,10 @@ def _say(made: FitScores, arguments: argparse.Namespace, names: List[str]) -> No
               f"{np.nanmax(made.pearson):.6f}, which is frame {made.best}")
     if r["undefined"]:
         print(f"undefined: {r['undefined']:,} of the frames have no correlation, as no atom is near the map")
+    for name, values in (("masked", made.masked), ("thresholded", made.thresholded)):
+        few = 0 if values is None else int(np.sum(np.isnan(values) & np.isfinite(made.pearson)))
+        if few:
+            print(f"undefined: {name} in {few:,} of the frames: none of the map's nodes count for it, or all have the same value")
     if r["checked_frames"]:
         print(f"verified: {r['checked_frames']:,} frame{'s' * (r['checked_frames'] != 1)}, off by at most {r['error']:.2g}")
     print(f"time: {r['elapsed_s']:.2f} s, {r['frames_per_s']:,.4g} frames/s, on {r['device']}")

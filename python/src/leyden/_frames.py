@@ -346,6 +346,15 @@ def selected(of: Any, words: Any, name: str = "select") -> Any:
     return group
 
 
+TRAJECTORIES = (".xtc", ".trr", ".dcd", ".nc", ".ncdf", ".mdcrd")
+
+
+def check_topology_name(name: str) -> None:
+    """Errors: UsageError where it is a trajectory's."""
+    if name.lower().endswith(TRAJECTORIES):
+        raise UsageError(f"{name} is a trajectory: the topology comes first, and then its trajectories")
+
+
 def universe_of(source: Any, trajectories: Sequence[Any]) -> Any:
     """A Universe or an AtomGroup, of itself, of files or of a Structure of ParmEd. Errors: FileError, InputError, UsageError,
     ImportError."""
@@ -365,6 +374,7 @@ def universe_of(source: Any, trajectories: Sequence[Any]) -> Any:
                 pass
         except OSError as error:
             raise FileError(f"{name}: {error.strerror}") from None
+    check_topology_name(files[0])
     mdanalysis = import_mdanalysis()
     with about(files), warnings.catch_warnings():
         warnings.simplefilter("ignore")
