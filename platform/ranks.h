@@ -37,6 +37,15 @@ void ranks_share(const void *own, size_t size, void *all);
 void ranks_send(const void *bytes, size_t size);
 void ranks_receive(int from, void *bytes, size_t size);
 
+/* An array of units of so many bytes, of which each rank r has made its own, from first[r] to
+ * first[r + 1] - 1: those of the others come there, too, while the ranks do something else. What is
+ * begun is to be looked at until it is done, or ended, which waits for all; it stands in no order
+ * with what else is collective. */
+typedef struct ranks_exchange ranks_exchange;
+ranks_exchange *ranks_exchange_begin(void *array, size_t unit, const int64_t *first);
+bool ranks_exchange_is_done(ranks_exchange *exchange);
+void ranks_exchange_end(ranks_exchange *exchange);
+
 /* A number that all ranks count on, at any time and also parted: what it was before `more` was
  * added. Clearing it is collective. */
 int64_t ranks_count_on(int64_t more);

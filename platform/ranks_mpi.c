@@ -23,7 +23,14 @@ static int count = 1, own, local_count = 1, local;
 static bool is_begun;
 static atomic_bool is_parted, is_over;
 static MPI_Win window = MPI_WIN_NULL;
+static MPI_Comm beside; /* for what stands in no order with the rest */
 static pthread_t attendant;
+
+struct ranks_exchange {
+    MPI_Request request;
+    MPI_Datatype unit;
+    int *counts, *first; /* [count] */
+};
 
 struct ranks_file {
     MPI_File file;
@@ -95,6 +102,7 @@ ley_status ranks_begin(ley_error *error)
         return ley_fail(error, LEY_ERROR_USAGE, "this MPI cannot be called by more than one thread of a process");
     int64_t *counter;
     find_neighbours();
+    MPI_Comm_dup(MPI_COMM_WORLD, &beside);
     MPI_Win_allocate(own == 0 ? sizeof *counter : 0, sizeof *counter, MPI_INFO_NULL, MPI_COMM_WORLD, &counter, &window);
     MPI_Win_lock_all(MPI_MODE_NOCHECK, window);
     ranks_count_anew();
@@ -113,6 +121,7 @@ void ranks_end(void)
             pthread_join(attendant, NULL);
         MPI_Win_unlock_all(window);
         MPI_Win_free(&window);
+        MPI_Comm_free(&beside);
     }
     MPI_Finalize();
     is_begun = false;
@@ -203,6 +212,49 @@ void ranks_receive(int from, void *bytes, size_t size)
         pthread_mutex_unlock(&mutex);
         wait_for(&request);
     }
+}
+
+/* ---- Exchanges ------------------------------------------------------------------------------- */
+
+ranks_exchange *ranks_exchange_begin(void *array, size_t unit, const int64_t *first)
+{
+    ranks_exchange *x = calloc(1, sizeof *x);
+    int *numbers = calloc(2 * (size_t)count, sizeof *numbers);
+    if (x == NULL || numbers == NULL) /* others wait for it */
+        ranks_abort(LEY_ERROR_MEMORY);
+    x->counts = numbers;
+    x->first = numbers + count;
+    for (int r = 0; r < count; r++) {
+        x->first[r] = (int)first[r];
+        x->counts[r] = (int)(first[r + 1] - first[r]);
+    }
+    pthread_mutex_lock(&mutex);
+    MPI_Type_contiguous((int)unit, MPI_BYTE, &x->unit);
+    MPI_Type_commit(&x->unit);
+    MPI_Iallgatherv(MPI_IN_PLACE, 0, x->unit, array, x->counts, x->first, x->unit, beside, &x->request);
+    pthread_mutex_unlock(&mutex);
+    return x;
+}
+
+bool ranks_exchange_is_done(ranks_exchange *x)
+{
+    int is_done = 0;
+    pthread_mutex_lock(&mutex);
+    MPI_Test(&x->request, &is_done, MPI_STATUS_IGNORE);
+    pthread_mutex_unlock(&mutex);
+    return is_done != 0;
+}
+
+void ranks_exchange_end(ranks_exchange *x)
+{
+    if (x == NULL)
+        return;
+    wait_for(&x->request);
+    pthread_mutex_lock(&mutex);
+    MPI_Type_free(&x->unit);
+    pthread_mutex_unlock(&mutex);
+    free(x->counts);
+    free(x);
 }
 
 /* ---- The counter ----------------------------------------------------------------------------- */
