@@ -776,7 +776,8 @@ typedef struct ley_report {
     size_t device_count;
     int ranks; /* that did it together; 1: this process alone. What came from others to rank 0: */
     int64_t gathered_bytes;
-    double gather_s; /* with waiting for them */
+    double gather_s;                         /* with waiting for them */
+    double link_latency_s, link_bytes_per_s; /* to the farthest rank, as measured at the beginning */
     const ley_device_report *devices;
     size_t slab_count;
     const ley_slab_report *slabs;
