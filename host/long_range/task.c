@@ -433,7 +433,7 @@ static void note_meshes(const msm_task *task, notes *n)
     notes_number(n, "expected_error", task->expected);
     notes_number(n, "spread_s", task->spread_s);
     mesh_share_note(&task->share, n);
-    notes_number(n, "anterpolation_s", task->step_s[CYCLE_ANTERPOLATION]);
+    notes_number(n, "anterpolation_s", task->share.made_s + task->step_s[CYCLE_ANTERPOLATION]);
     if (task->long_place == LEY_PLACE_DEVICE)
         notes_number(n, "long_waves_s", task->long_s);
     if (task->long_place != LEY_PLACE_AUTO)

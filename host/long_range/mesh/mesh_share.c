@@ -41,18 +41,21 @@ static double mesh_bytes(const hierarchy *h)
 static bool can_share(const hierarchy *h, const job_view *job)
 {
     const bool looks_at_all = h->solver != HIERARCHY_MULTILEVEL && h->cell.dimensions % 3 != 0;
+    const double most_bytes = 1 << 30; /* of a layer, for MPI */
     return h->levels > 0 && job->device_count > 0 && !looks_at_all &&
+           mesh_bytes(h) / (double)spread_layers_of(h) < most_bytes &&
            memory_check_one("the ranks' charges", mesh_bytes(h), "a wider mesh spacing", NULL) == LEY_OK;
 }
 
 static void predict(const hierarchy *h, size_t atoms, const job_view *job, share_terms *t)
 {
-    const double ranks = job->ranks, bytes = mesh_bytes(h), others = 1 - 1 / ranks, per_s = 2e9, latency_s = 1e-5;
+    const double ranks = job->ranks, bytes = mesh_bytes(h), others = 1 - 1 / ranks;
+    const ranks_speed link = ranks_link();
     const device_view *d = &job->devices[0];
     double bus[COSTS_MOST];
     costs_known(&bus_costs, d->info, bus);
     t->alone_s = transfer_foresee_anterpolation_s(d->info, d->is_known ? &d->facts : NULL, h->window, atoms);
-    t->exchange_s = latency_s * ranks + others * bytes / per_s;
+    t->exchange_s = link.latency_s * ranks + others * bytes / link.bytes_per_s;
     t->predicted_s =
         t->alone_s / ranks + t->exchange_s + bytes * (bus[COST_TO_DEVICE] + bus[COST_TO_HOST] / ranks) + bus[COST_START];
     t->pays = t->predicted_s < t->alone_s;
@@ -175,8 +178,10 @@ static void look(mesh_share *s, double since_s)
 
 static ley_status make_own(mesh_share *s, mesh_share_maker make, void *context, ley_error *error)
 {
+    const double start_s = ley_clock_s();
     const ley_status status =
         s->own.first < s->own.end ? make(context, s->own, rows_of(s, s->own.first), error) : LEY_OK;
+    s->made_s = ley_clock_s() - start_s;
     pthread_mutex_lock(&s->mutex);
     if (status == LEY_OK && s->state == SHARE_MAKING)
         send(s);
@@ -282,14 +287,10 @@ ley_status mesh_share_check(const mesh_share *s, const spread *atoms, const floa
 
 void mesh_share_note(const mesh_share *s, notes *n)
 {
-    if (!s->is_wanted)
+    if (!s->is_wanted || s->state != SHARE_THERE)
         return;
-    const bool is_there = s->state == SHARE_THERE;
-    const int64_t own = s->own.end - s->own.first, others = s->first[ranks_count()] - own;
-    notes_text(n, "spread_by", is_there ? "ranks" : "each rank");
-    if (!is_there)
-        return;
-    notes_count(n, "spread_bytes", others * (int64_t)(s->layer_numbers * sizeof *s->rows));
-    notes_number(n, "spread_exchange_s", s->took_s);
-    notes_number(n, "spread_exchange_predicted_s", s->exchange_s);
+    const int64_t others = s->first[ranks_count()] - (s->own.end - s->own.first);
+    notes_count(n, "exchange_bytes", others * (int64_t)(s->layer_numbers * sizeof *s->rows));
+    notes_number(n, "exchange_s", s->took_s);
+    notes_phase(n, "phase_exchange", s->exchange_s, s->took_s);
 }

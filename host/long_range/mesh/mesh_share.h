@@ -29,7 +29,7 @@ typedef struct mesh_share {
     size_t layer_numbers;
     double alone_s, predicted_s; /* for one rank to spread all atoms, and for ranks to share it, as predicted */
     double exchange_s;           /* of the latter what is on the way; and what it took: */
-    double began_s, took_s;
+    double made_s, began_s, took_s; /* `made_s`: for this rank's own layers */
     pthread_mutex_t mutex; /* for what follows */
     mesh_share_state state;
     ranks_exchange *exchange;
