@@ -184,6 +184,43 @@ assert [d['status'] for d in devices] == ['LEY_OK', 'LEY_ERROR_WRONG_RESULT'] an
     done
 done
 
+# ---- Long-range sums -----------------------------------------------------------------------------
+
+# Ranks spread charges together where that pays, as with many atoms on few nodes, and make the bytes
+# of one; where one of them makes its part wrongly, or none, the others spread all themselves.
+long_range() {
+    local words n fault mpi
+    awk 'BEGIN {srand(9); for (i = 1; i <= 20000; i++) printf "ATOM  %5d  C   ALA A%4d    %8.3f%8.3f%8.3f %7.4f %6.4f\n", i, i % 9999, 40 * rand(), 40 * rand(), 40 * rand(), rand() - 0.5, 1.5}' >dense.pqr
+    words="map dense.pqr --method msm --dims 24,24,24 --spacing 2 --slab 1 --device cpu --quiet"
+    # shellcheck disable=SC2086
+    "$BUILD/leyden" $words -o spread_one.raw --json spread_one.json >said 2>&1 || wrong "dense: $(cat said)"
+    for mpi in $mpis; do
+        n=3
+        [ "$mpi" = mpich ] && n=2
+        # shellcheck disable=SC2086
+        run -n $n "$BUILD/leyden-$mpi" $words --plan spread_one.json -o spread.raw --json spread.json >said 2>&1 || wrong "$mpi: spreading: $(cat said)"
+        cmp -s spread_one.raw spread.raw || wrong "$mpi: spreading together makes other bytes"
+        python3 -c "
+import json
+report = json.load(open('spread.json'))['long_range']['report']
+assert report['exchange_bytes'] > 0 and report['exchange_s'] > 0, report" || wrong "$mpi: ranks do not spread together"
+    done
+    for fault in call=clEnqueueReadBuffer,at=1,fault=scale,ever=1 call=clEnqueueReadBuffer,at=1,fault=fail; do
+        # shellcheck disable=SC2086
+        run -n 1 "$BUILD/leyden-$mpi" $words --plan spread_one.json -o spread.raw --json spread.json : \
+            -n 1 $faulty FAULTY_OPENCL=$fault FAULTY_OPENCL_SAYS=struck "$BUILD/leyden-$mpi" $words --plan spread_one.json -o spread.raw >said 2>&1 || wrong "$mpi: spreading, $fault: $(cat said)"
+        [ -e struck ] || wrong "$mpi: spreading, $fault did not strike"
+        cmp -s spread_one.raw spread.raw || wrong "$mpi: spreading, $fault: other bytes"
+        python3 -c "
+import json
+report = json.load(open('spread.json'))
+assert 'exchange_s' not in report['long_range']['report'], report['long_range']
+assert [d['points'] for d in report['devices']] == [24 ** 3, 0], report['devices']" || wrong "$mpi: spreading, $fault: who did what?"
+        rm -f struck
+    done
+}
+long_range
+
 # ---- Different devices ---------------------------------------------------------------------------
 
 # PoCL, slowed down so that llvmpipe gets something to do; the latter compiles for seconds.

@@ -212,6 +212,7 @@ static void print_steps(const ley_report *report)
     } steps[] = {{"spread_s", "atoms into bins"},
                  {"spectrum_s", "influence function"},
                  {"anterpolation_s", "anterpolation"},
+                 {"exchange_s", "exchange of charges"},
                  {"transforms_s", "transforms"},
                  {"product_s", "product"},
                  {"restriction_s", "restriction"},

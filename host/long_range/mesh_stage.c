@@ -416,10 +416,40 @@ void msm_field_end(void *state)
     free(f);
 }
 
+/* This rank's share of the charges, from the atoms that are loaded. */
+static ley_status make_share(void *context, spread_layers own, float *rows, ley_error *error)
+{
+    field_state *f = context;
+    const spread *atoms;
+    ley_status status = host_threads_take_atoms(&f->task->host_threads, &atoms, error);
+    if (status == LEY_OK)
+        status = solver_spread(&f->solver, &f->flight, own, rows, error);
+    return status == LEY_OK ? mesh_share_check(&f->task->share, atoms, rows, error) : status;
+}
+
+/* The charges that ranks have made together; or all atoms, where that did not come to pass. */
+static ley_status take_share(field_state *f, ley_error *error)
+{
+    const float *charges;
+    const spread *atoms;
+    ley_status status = mesh_share_take(&f->task->share, make_share, f, f->unwanted, &charges, error);
+    if (status != LEY_OK)
+        return status;
+    solver_take_charges(&f->solver, charges);
+    if (charges != NULL)
+        return LEY_OK;
+    solver_unload_atoms(&f->solver);
+    status = host_threads_take_all_atoms(&f->task->host_threads, &atoms, error);
+    return status == LEY_OK ? solver_load_atoms(&f->solver, atoms, error) : status;
+}
+
 ley_status msm_field_submit(void *state, int slot, slab piece, ley_error *error)
 {
     field_state *f = state;
     (void)slot, (void)piece;
+    const ley_status status = f->task->share.is_wanted ? take_share(f, error) : LEY_OK;
+    if (status != LEY_OK)
+        return status;
     sequence_begin(&f->command_sequence, &f->flight, f->unwanted);
     solver_run(&f->solver, &f->command_sequence);
     return sequence_status(&f->command_sequence, error);

@@ -72,6 +72,8 @@ ley_status rank_share_begin(ley_job *job, ley_error *error)
     job->report.ranks = job->is_shared ? ranks : 1;
     if (!job->is_shared)
         return LEY_OK;
+    job->report.link_latency_s = ranks_link().latency_s;
+    job->report.link_bytes_per_s = ranks_link().bytes_per_s;
     identity *all = calloc((size_t)ranks, sizeof *all);
     if (all == NULL)
         return ley_fail_memory(error, (size_t)ranks * sizeof *all, "the ranks");

@@ -3,6 +3,7 @@
 #include "clock.h"
 #include "error.h"
 #include "long_range/fourier/kept_spectrum.h"
+#include "long_range/mesh/mesh_rows.h"
 #include "long_range/mesh/transfer_build.h"
 #include "numerics/influence.h"
 
@@ -49,7 +50,10 @@ void spectral_run(const spectral *s, command_sequence *w)
 {
     spectral_clear(s, w);
     sequence_step(w, SPECTRAL_ANTERPOLATION);
-    transfer_anterpolate(w, &s->meshes, &s->atoms, s->charges);
+    if (s->given_charges != NULL)
+        mesh_rows_write(w, &s->arrays[0], s->given_charges, s->charges);
+    else
+        transfer_anterpolate(w, &s->meshes, &s->atoms, s->charges);
     spectral_transform(s, w);
 }
 

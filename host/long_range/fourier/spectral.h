@@ -16,6 +16,7 @@ typedef struct spectral {
     const hierarchy *hierarchy;
     int step; /* what its launches are told apart by begins with this one; 0 but in a V-cycle's top level */
     const atomic_bool *cancelled;             /* looked at while the influence function is made; may be NULL */
+    const float *given_charges;               /* of nodes, in the place of atoms (mesh_rows.h); or NULL */
     long_wavelengths_source long_wavelengths; /* without take(): there are none */
     transfer_kernels transfer;
     dev_kernel multiply;
