@@ -333,7 +333,7 @@ matrix: all
 lint: $(BUILD)/complete
 	@CC='$(CC)' FLAGS='$(filter-out $(SANITIZE),$(common)) $(tool_cflags)' JOBS=$(JOBS) bash tests/lint.sh
 
-## Checks all that needs no card: tests in pairs, sanitizers, fuzzers: an hour at most on two cores.
+## Checks all that needs no card: an hour at most on two cores; TEST_TURN=N: a part of it.
 check-all:
 	@MAKE='$(BUILD_ALL)' bash tests/check_all.sh
 
