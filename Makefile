@@ -99,7 +99,7 @@ $(BUILD)/embedded.c: $(BUILD)/embed $(kernel_text) $(BUILD)/sources
 
 $(BUILD)/embedded.o: $(BUILD)/embedded.c $(BUILD)/flags
 	$(call say,CC,$<)
-	$(Q)$(CC) $(common) $(CFLAGS) -c -o $@ $<
+	$(Q)$(CC) $(common) $(CFLAGS) -Wno-overlength-strings -c -o $@ $<
 
 $(BUILD)/tools/%.o: tools/%.c $(BUILD)/flags | $(BUILD)/complete
 	@mkdir -p $(@D)
