@@ -8,6 +8,7 @@
 # OFFLINE_NEW_CLANG for those of AMD's processors that it does not know, or not well.
 # OFFLINE_FEW=1: each compiler has every kernel once, as its architectures share the list out, and
 # each of these has every source; of specifications that differ in numbers only the rest is parsed.
+# OFFLINE_COMPILERS: nvrtc or clang alone.
 set -u
 cd "$(dirname "$0")/.." || exit 2
 BUILD=${BUILD:-build}
@@ -432,9 +433,8 @@ results=$top/results
 : >"$results"
 rm -f "$top"/*.list
 "$specs" gpu >/dev/null || exit 1 # it knows how to build each of the binary's kernels
-new_nvrtc
-old_nvrtc
-with_clang
+[ "${OFFLINE_COMPILERS-}" = clang ] || { new_nvrtc; old_nvrtc; }
+[ "${OFFLINE_COMPILERS-}" = nvrtc ] || with_clang
 table
 # Whoever shared the list out has lost none of it.
 whole() {
