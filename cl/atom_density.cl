@@ -65,7 +65,9 @@ LEY_KERNEL_OF(LEY_WG, 1, 1) atom_density(LEY_PARAMETERS(LEY_ATOM_DENSITY_ARGUMEN
     const size_t nodes_x = (size_t)bricks.x * BRICK_X, nodes_xy = nodes_x * bricks.y * BRICK;
     LEY_GLOBAL const int *gm_frame = gm_first + frame * ((size_t)cells_x * cells_y * cells_z + 1);
     real rho[NODES];
+#if LEY_SETS
     bool is_empty = true;
+#endif
 #if LEY_WIDTH == 1
     LEY_LOCAL_VARIABLE float sm_tables[TABLES];
     LEY_LOCAL_VARIABLE float4 sm_along_z[LEY_WG * (BRICK / 4)];
@@ -82,7 +84,9 @@ LEY_KERNEL_OF(LEY_WG, 1, 1) atom_density(LEY_PARAMETERS(LEY_ATOM_DENSITY_ARGUMEN
             const int row = (z * cells_y + y) * cells_x, begin = gm_frame[row + x0], end = gm_frame[row + x1 + 1];
             for (int base = begin; base < end; base += LEY_WG) {
                 const int count = min(LEY_WG, end - base);
+#if LEY_SETS
                 is_empty = false;
+#endif
 #if LEY_WIDTH == 1
                 LEY_BARRIER();
                 if (item < count)

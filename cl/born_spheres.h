@@ -164,4 +164,17 @@ LEY_FN real neck_term(const own *o, int u, other a, int j, real d2, LEY_REFERENC
     return d < reach ? neck : (real)0;
 }
 
+/* Of pairs that are near or may have a neck: both. */
+#define IS_MARKED(d2) (IS_NEAR(d2) || (LEY_NECK && MAY_HAVE_NECK(d2)))
+LEY_FN real marked_term(const own *o, int u, other a, int j, real d2, LEY_REFERENCE(sixteen) numbers,
+                        LEY_GLOBAL const float *gm_neck, int4 size)
+{
+    const real near = near_term(o, u, a, j, d2, numbers);
+#if LEY_NECK
+    return near + neck_term(o, u, a, j, d2, numbers, gm_neck, size);
+#else
+    return near;
+#endif
+}
+
 #endif

@@ -499,14 +499,14 @@ static void test_many(void **state)
 
 /* ---- Planted faults -------------------------------------------------------------------------- */
 
-enum { ENERGIES = LEY_BORN_ENERGIES, CHAIN = LEY_BORN_CHAIN, OF_PARTICLES = 8, GROUPS = 16 };
+enum { ENERGIES = LEY_BORN_ENERGIES, CHAIN = LEY_BORN_CHAIN, OF_PARTICLES = 8, GROUPS = 16, HALF = 32 };
 
-/* `from` becomes `to` in a file of cl/; of this pass, of groups alone or of single particles. */
+/* `from` becomes `to` in a file of cl/; of this pass, of one form of groups or of single particles. */
 static const struct {
     const char *what, *file, *from, *to;
     int of;
 } faults[] = {
-    {"a dropped diagonal", "born_charges.h", "sum[0] += q_root * v;", "sum[0] += d2 > 0 ? q_root * v : (real)0;",
+    {"a dropped diagonal", "born_charges.h", "c.energy = q_root * v;", "c.energy = d2 > 0 ? q_root * v : (real)0;",
      ENERGIES},
     {"a pair's wrong sign", "born_charges.h", "h - 0.25f * he", "h + 0.25f * he", ENERGIES},
     {"salt's slope", "born_charges.h", "screened * numbers.s8 * f", "screened * f", ENERGIES},
@@ -521,13 +521,23 @@ static const struct {
     {"and of far pairs", "born_spheres.h", "a.more.y * o->second[u]", "-a.more.y * o->second[u]", CHAIN},
     {"a tile's edge", "born_pairs.cl", "min(begin + LEY_TILE, range.y)",
      "min(begin + LEY_TILE, range.y) - (begin + LEY_TILE < range.y ? 1 : 0)", CHAIN},
-    {"another frame", "born_pairs.cl", "gm_at + frame * size.y", "gm_at + 0 * frame", LEY_BORN_INTEGRALS},
-    {"a mark's bit", "born_pairs_group.h", "is_near ? 1u << k : 0;", "is_near && first + k < 31 ? 1u << k : 0;",
+    {"another frame", "born_pairs.cl", "gm_frame = gm_at + frame", "gm_frame = gm_at + 0 * frame", LEY_BORN_INTEGRALS},
+    {"a mark's bit", "born_pairs_group.h", "is_marked ? 1u << k : 0;", "is_marked && first + k < 31 ? 1u << k : 0;",
      CHAIN | GROUPS},
-    {"a neck's mark", "born_pairs_group.h", "necks_of_step[u] << first", "necks_of_step[u]",
+    {"a step's marks", "born_pairs_group.h", "of_step[u] << first", "of_step[u]", LEY_BORN_INTEGRALS | GROUPS},
+    {"a neck's mark", "born_spheres.h", "MAY_HAVE_NECK(d2)))", "MAY_HAVE_NECK(d2 + 9)))", LEY_BORN_INTEGRALS | GROUPS},
+    {"a word that is not whole", "born_pairs_group.h", "marks[u] & there", "marks[u] & (there >> 1)",
      LEY_BORN_INTEGRALS | GROUPS},
-    {"a word that is not whole", "born_pairs_group.h", "near[u] & there", "near[u] & (there >> 1)",
-     LEY_BORN_INTEGRALS | GROUPS},
+    {"who is next", "born_pairs_half.h", "ITEM - LANE + (LANE + 1 & LANES - 1)", "ITEM - LANE + (LANE + 3 & LANES - 1)",
+     ENERGIES | HALF},
+    {"the other's force", "born_pairs_half.h", "a.at.w, x, y, z, sum", "a.at.w, -x, y, z, sum", ENERGIES | HALF},
+    {"the other's integral", "born_pairs_half.h", "o->second[u] * (by_d4", "a.more.x * (by_d4", LEY_BORN_INTEGRALS | HALF},
+    {"the other's slope", "born_pairs_half.h", "back), -x, -y, -z, met", "back), x, -y, -z, met", CHAIN | HALF},
+    {"a mark across", "born_pairs_half.h", ">> lane & 1) << b", ">> lane & 1) << (b ^ 1)", CHAIN | HALF},
+    {"a word across", "born_pairs.cl", "any >> k & 1", "any >> k & 1 & k", LEY_BORN_INTEGRALS | HALF},
+    {"a side", "born_pairs_half.h", "side < SIDES; side++", "side < 1; side++", ENERGIES | HALF},
+    {"the block itself twice", "born_pairs.cl", "slot != 0 && ", "", LEY_BORN_INTEGRALS | HALF},
+    {"another block", "born_pairs.cl", "block + slot - blocks", "0", CHAIN | HALF},
     {"what is staged", "born_pairs_group.h", "LEY_LOCAL_ID(0); j < end;", "LEY_LOCAL_ID(0); j < end - 1;",
      ENERGIES | GROUPS},
     {"a radius's slope", "born_particles.cl", "rest * (2 - rest)", "rest", LEY_BORN_INTEGRALS | OF_PARTICLES},
@@ -558,17 +568,23 @@ static void plant(const char *file, const char *from, const char *to)
     support_fresh_cache();
 }
 
-/* Builds and tests the kernel of a pass; of groups whatever the device is, if the width is 1. */
-static ley_status try_kernel(int pass, bool is_of_particles, int width, ley_error *error)
+/* Builds and tests the kernel of a pass; of groups whatever the device is, if the width is 1: `half`
+ * 0: with pairs computed twice; else once, in blocks of so many. */
+static ley_status try_kernel(int pass, bool is_of_particles, int width, int half, ley_error *error)
 {
     dev *device = engine->workers[0].device;
     const born_pairs_spec pairs = {.sum = LEY_SPEC_SUM_FLOAT,
                                    .width = width,
                                    .root = LEY_ROOT_STANDARD,
                                    .exp = LEY_EXP_STANDARD,
-                                   .wg = width > 1 ? 1 : 64,
-                                   .ux = width > 1 ? 1 : 2,
-                                   .tile = 64,
+                                   .wg = width > 1   ? 1
+                                         : half == 0 ? 64
+                                                     : half * half / 512,
+                                   .ux = width > 1   ? 1
+                                         : half == 0 ? 2
+                                                     : 4,
+                                   .tile = half == 0 ? 64 : half,
+                                   .half = half != 0,
                                    .pass = pass,
                                    .neck = pass != ENERGIES,
                                    .salt = pass == ENERGIES,
@@ -590,7 +606,8 @@ static ley_status try_kernel(int pass, bool is_of_particles, int width, ley_erro
 static bool is_seen(size_t i, int width)
 {
     ley_error error = {0};
-    const ley_status status = try_kernel(faults[i].of & 3, (faults[i].of & OF_PARTICLES) != 0, width, &error);
+    const int half = (faults[i].of & HALF) != 0 ? 256 : 0;
+    const ley_status status = try_kernel(faults[i].of & 3, (faults[i].of & OF_PARTICLES) != 0, width, half, &error);
     if (status != LEY_ERROR_WRONG_RESULT)
         print_error("%s, %d wide: %s\n", faults[i].what, width, error.message);
     ley_error_clear(&error);
@@ -604,12 +621,12 @@ static void test_faults(void **state)
     int missed = 0;
     (void)state;
     for (int pass = 0; pass < BORN_PASSES; pass++)
-        for (int k = 0; k < (is_vectors ? 3 : 2); k++)
-            assert_ok(try_kernel(pass, k == 0, k < 2 ? 1 : 16, &error));
+        for (int k = 0; k < (is_vectors ? 5 : 4); k++)
+            assert_ok(try_kernel(pass, k == 0, k < 4 ? 1 : 16, k == 2 ? 128 : k == 3 ? 256 : 0, &error));
     for (size_t i = 0; i < sizeof faults / sizeof *faults; i++) {
         plant(faults[i].file, faults[i].from, faults[i].to);
         missed += is_seen(i, 1) ? 0 : 1;
-        if (is_vectors && (faults[i].of & (GROUPS | OF_PARTICLES)) == 0)
+        if (is_vectors && (faults[i].of & (GROUPS | HALF | OF_PARTICLES)) == 0)
             missed += is_seen(i, 16) ? 0 : 1;
     }
     unsetenv("LEYDEN_KERNEL_DIR");

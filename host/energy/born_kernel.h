@@ -10,6 +10,8 @@ extern const kernel_kind born_pairs_kind, born_particles_kind;
 typedef struct born_wish {
     int cutoff; /* LEY_BORN_CUT_NOT, ... */
     bool neck, salt, periodic, forces;
+    bool columns;  /* energies are also wanted with each group */
+    size_t padded; /* particles */
 } born_wish;
 
 typedef struct born_kernels {
@@ -20,6 +22,9 @@ typedef struct born_kernels {
  * may be destroyed, too. */
 ley_status born_kernels_create(dev *device, const born_wish *wish, born_kernels *made, ley_error *error);
 void born_kernels_destroy(born_kernels *k);
+
+/* The most parts that the sums of so many particles have where each pair is computed once. */
+size_t born_half_parts(size_t padded);
 
 /* Seconds that so many pairs of a pass are predicted to take. */
 double born_predict(const dev_kernel *pairs, double count);

@@ -11,13 +11,15 @@
 /* The last tile is not whole; parts end within tiles. Half of the particles are close together,
  * some within others, two at one place. */
 enum {
-    COUNT = 301,
-    PADDED = 384,
+    COUNT = 601,
+    JUDGED = 3, /* every so manyth particle of a part */
+    PADDED = 768,
     FRAMES = 2,
     PARTS = 3,
+    MOST_PARTS = 6,
     CLASSES = 4,
     MOST_SUMS = 5,
-    PART_FLOATS = FRAMES * PARTS * MOST_SUMS * PADDED
+    PART_FLOATS = FRAMES * MOST_PARTS * MOST_SUMS * PADDED
 };
 static const int32_t ranges[PARTS][4] = {{0, 101, 0, 0}, {101, 102, 1, 0}, {102, COUNT, -1, 0}};
 static const double cutoff_A = 9.5, kappa = 0.11, by_solute = 0.5, by_solvent = 0.0125, gap_A = 2;
@@ -50,10 +52,10 @@ static void put_frame(trial *t, int f, uint32_t *seed)
             t->at[f][i][d] = (float)(i < COUNT ? between(seed, -0.5, 0.5) * reach_A
                                      : d == 0  ? 1e6 * (i - COUNT + 1)
                                                : 0);
-        t->at[f][i][3] = (float)between(seed, -1, 1);
+        t->at[f][i][3] = (float)(i < COUNT ? between(seed, -1, 1) : 0);
         t->state[f][i][0] = (float)between(seed, 1, 9);
         t->state[f][i][1] = (float)(0.5 * sqrt(1 / log(2)) / (double)t->state[f][i][0]);
-        t->state[f][i][2] = (float)between(seed, -1, 1);
+        t->state[f][i][2] = (float)(i < COUNT ? between(seed, -1, 1) : 0);
     }
     memcpy(t->at[f][6], t->at[f][4], 3 * sizeof(float));
     for (int k = 0; k < 3; k++) {
@@ -209,16 +211,31 @@ static ley_status judge_value(const char *what, int frame, int i, double found, 
                     what, i, frame, found, right, absolute);
 }
 
+static int parts_of(const born_pairs_spec *spec)
+{
+    return spec->half ? PADDED / spec->tile : PARTS;
+}
+
+/* Those that a part of the sums of i is of: [range[0], range[1]). */
+static void find_range(const born_pairs_spec *spec, int i, int part, int range[2])
+{
+    const int parts = parts_of(spec), first = spec->half ? (i / spec->tile + part) % parts * spec->tile : 0;
+    range[0] = spec->half ? first : ranges[part][0];
+    range[1] = !spec->half ? ranges[part][1] : first + spec->tile < COUNT ? first + spec->tile : COUNT;
+}
+
 static ley_status judge_pairs(const trial *t, const born_pairs_spec *spec, ley_error *error)
 {
     static const char *const names[BORN_PASSES] = {"integral", "energy", "chain"};
-    const int sums = LEY_BORN_SUMS(spec->pass, spec->forces);
+    const int sums = LEY_BORN_SUMS(spec->pass, spec->forces), parts = parts_of(spec);
     const float *found = t->back->bytes;
     ley_status status = LEY_OK;
-    for (int n = 0; n < FRAMES * PARTS * COUNT && status == LEY_OK; n++) {
-        const int f = n / (PARTS * COUNT), part = n / COUNT % PARTS, i = n % COUNT;
+    for (int n = 0; n < FRAMES * parts * COUNT && status == LEY_OK; n += JUDGED) {
+        const int f = n / (parts * COUNT), part = n / COUNT % parts, i = n % COUNT;
         double right[MOST_SUMS] = {0}, absolute[MOST_SUMS] = {0}, term[MOST_SUMS];
-        for (int j = ranges[part][0]; j < ranges[part][1]; j++) {
+        int range[2];
+        find_range(spec, i, part, range);
+        for (int j = range[0]; j < range[1]; j++) {
             pair_of(t, spec, f, i, j, term);
             for (int k = 0; k < sums; k++) {
                 right[k] += term[k];
@@ -226,7 +243,7 @@ static ley_status judge_pairs(const trial *t, const born_pairs_spec *spec, ley_e
             }
         }
         for (int k = 0; k < sums && status == LEY_OK; k++)
-            status = judge_value(names[spec->pass], f, i, (double)found[((f * PARTS + part) * sums + k) * PADDED + i],
+            status = judge_value(names[spec->pass], f, i, (double)found[((f * parts + part) * sums + k) * PADDED + i],
                                  right[k], absolute[k] + 1e-3, spec->pass == LEY_BORN_CHAIN ? 2e-5 : 5e-6, error);
     }
     return status;
@@ -242,9 +259,10 @@ static ley_status run_pairs(trial *t, const dev_kernel *built, ley_error *error)
                               .gm_neck = t->neck_buffer,
                               .gm_cell = t->cells,
                               .gm_ranges = t->range_buffer,
-                              .size = {COUNT, PADDED, PARTS, CLASSES},
+                              .size = {COUNT, PADDED, parts_of(spec), CLASSES},
                               .gm_parts = t->part_buffer};
-    const size_t groups[3] = {PADDED / born_block(built), PARTS, FRAMES};
+    size_t groups[3];
+    born_groups(built, PADDED, (size_t)parts_of(spec), FRAMES, groups);
     memcpy(a.numbers, t->numbers, sizeof a.numbers);
     sequence_launch(&t->sequence, built, groups, &a, 0);
     sequence_read(&t->sequence, t->part_buffer.buffer, 0, t->back, PART_FLOATS * sizeof(float));
