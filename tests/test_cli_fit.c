@@ -47,7 +47,8 @@ static void test_refuses(void **state)
         {"density-map row.pdb -o out/b.mrc", 2, "for files without charges type: python3 -c 'import leyden; "},
         {"fit-score a.mrc row.pdb", 2, "for files without charges type: python3 -m leyden fit-score MAP STRUCTURE"},
         {"fit-score a.mrc row.pqr run.dcd", 1, "frames of trajectories are for Python, python3 -m leyden --help"},
-        {"fit-score a.mrc row.pqr --window-radius 2", 1, "--window-radius is for local correlations: --by residue asks for them"},
+        {"fit-score a.mrc row.pqr --window-radius 2", 1,
+         "--window-radius is for local correlations: --by residue asks for them"},
         {"fit-score a.mrc row.pqr --by residue", 1, "--by writes a table: add -o FILE.csv"},
     };
     CLI_CHECK_FAILURES(cases);

@@ -33,7 +33,8 @@ ley_status atom_density_begin(atom_density *d, const char *path, const char *dev
     ley_status status = molecule_read(path, arguments, &d->atoms, error);
     if (status == LEY_ERROR_INPUT && !is_atoms_name(path)) { /* what has no charges is Python's to read */
         const size_t used = strlen(error->message);
-        snprintf(error->message + used, sizeof error->message - used, "; for files without charges type: %s", d->in_python);
+        snprintf(error->message + used, sizeof error->message - used, "; for files without charges type: %s",
+                 d->in_python);
     }
     if (status != LEY_OK)
         return status;

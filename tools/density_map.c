@@ -130,8 +130,8 @@ static int conclude(const parsed_arguments *arguments, const atom_density *d, co
     if (code != 0 || values->quiet || json_takes_stdout(values->json))
         return code;
     printf("density: %s, of %s\n", atom_density_text(d), counted_text((int64_t)ley_atoms_count(d->atoms), "atom").s);
-    printf("grid: %s nodes, spacing %s A, values from %.6g to %.6g\n", grid_text(grid->n).s,
-           spacing_text(grid).s, low, high);
+    printf("grid: %s nodes, spacing %s A, values from %.6g to %.6g\n", grid_text(grid->n).s, spacing_text(grid).s, low,
+           high);
     atom_density_print(totals);
     printf("written: %s, %s\n", values->output, bytes_text(file_size(values->output)).s);
     return 0;

@@ -1,6 +1,5 @@
 #include "options.h"
 #include "console.h"
-#include "file.h"
 #include "foreign_options.h"
 #include "standard_stream.h"
 #include "typed.h"
@@ -685,16 +684,13 @@ static typed_text option_of_file(const parsed_arguments *arguments, const char *
     return (typed_text){""};
 }
 
-static bool is_trajectory_name(const char *word)
-{
-    return ends_with(word, ".dcd") || ends_with(word, ".xtc") || ends_with(word, ".trr") || ends_with(word, ".nc");
-}
-
-/* A further word may be a file of an option, a trajectory, or where --output is missing what it was to be. */
+/* A further word may be a trajectory, a file of an option, or where --output is missing what it
+ * was to be. */
 static typed_text file_meant(int argc, char **argv, const parsed_arguments *arguments, const char *word)
 {
     const size_t i = find_long(arguments, "output", strlen("output"));
-    if (is_trajectory_name(word))
+    const char *ending = strrchr(word, '.');
+    if (ending != NULL && strstr(" .dcd .xtc .trr .nc ", text_of(" %s ", ending).s) != NULL)
         return (typed_text){": frames of trajectories are for Python, python3 -m leyden --help"};
     const typed_text file = option_of_file(arguments, word);
     bool is_there = file.s[0] != '\0' || i == arguments->option_count || !arguments->options[i].row->required;

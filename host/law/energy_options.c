@@ -124,9 +124,10 @@ static ley_status check_together(const ley_energy_options *o, ley_error *error)
     const bool needs_cutoff = energy_is_switched(o->lennard_jones) || o->lennard_jones == LEY_LENNARD_JONES_SHIFTED ||
                               o->coulomb > LEY_COULOMB_PLAIN || o->tail_correction;
     if (needs_cutoff && o->cutoff_A == 0)
-        return ley_fail(error, LEY_ERROR_USAGE,
-                        "cutoff is needed: what is switched, shifted or corrected for a tail, a reaction field and Ewald's "
-                        "sum have one, 9 A say");
+        return ley_fail(
+            error, LEY_ERROR_USAGE,
+            "cutoff is needed: what is switched, shifted or corrected for a tail, a reaction field and Ewald's "
+            "sum have one, 9 A say");
     if (energy_is_switched(o->lennard_jones) && !(o->switch_A > 0 && o->switch_A < o->cutoff_A))
         return ley_fail(error, LEY_ERROR_USAGE, "switch is %g A, must be above 0 and below the cutoff, %g A",
                         o->switch_A, o->cutoff_A);

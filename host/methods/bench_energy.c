@@ -138,9 +138,9 @@ static const char *on_request(const dev_info *info, const char *name)
     enum { LARGE = 500000, LARGE_FOR_PATCHES = 50000 };
     const energy_way *way = find_way(name);
     if (info->quirks & DEV_QUIRK_INTERPRETER)
-        return "its kernels are interpreted, and these are many particles: it is measured where --variant names it";
+        return "its kernels are interpreted, and these are many particles: it is measured where its variant is named";
     return way->atoms > (way->kind == PATCHES ? LARGE_FOR_PATCHES : LARGE) && info->device_class != DEV_GPU
-               ? "so many particles take long on a processor: it is measured where --variant names it"
+               ? "so many particles take long on a processor: it is measured where its variant is named"
                : NULL;
 }
 

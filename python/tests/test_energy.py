@@ -685,6 +685,8 @@ def test_files_in_the_wrong_places(system, tmp_path):
     start = write_frames(tmp_path / "start.gro", system[1][:1])
     with pytest.raises(leyden.UsageError, match="the topology comes first"):
         leyden.energy(system[3], system[2])
+    with pytest.raises(leyden.UsageError, match="topology: .* not Universe"):
+        leyden.energy(mda.Universe(start))
     with pytest.raises(leyden.UsageError, match="start.gro is one structure, which would count as a frame"):
         leyden.energy(system[2], start, system[3])
     with leyden.Energy(leyden.Particles.load(system[2])) as energy, pytest.raises(leyden.UsageError, match=".positions of atoms"):

@@ -13,7 +13,7 @@ import signal as _signal
 import sys as _sys
 
 if _sys.argv[:1] == ["-m"] and "leyden" in getattr(_sys, "orig_argv", ["leyden"]):
-    # python -m leyden: Ctrl-C while it imports, before main() takes signals, ends it without a traceback.
+    # python -m leyden: Ctrl-C while it imports, before main() takes signals, shows no traceback.
     if _signal.getsignal(_signal.SIGINT) is _signal.default_int_handler:
         _signal.signal(_signal.SIGINT, lambda *_: _os._exit(130))
 

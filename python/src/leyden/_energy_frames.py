@@ -79,6 +79,9 @@ def open_trajectory(topology: Any, parameters: Any, trajectories: Sequence[Any],
     Errors: FileError, InputError where there are other numbers of atoms, UsageError, ImportError.
     """
     is_made = isinstance(topology, Particles)
+    if not is_made and not isinstance(topology, (str, bytes, os.PathLike)):
+        raise UsageError("topology: the name of a file with the force field is needed, or leyden.Particles, as Particles.from_parmed() "
+                         f"and .from_openmm() make them, not {type(topology).__name__}; a Universe is a trajectory")
     name = "the particles" if is_made else os.fsdecode(file_name(topology))
     if name.lower().endswith(_WITHOUT_FIELD):
         raise InputError(f"{name}: energies need a topology with its force field: GROMACS' topol.top, an Amber .prmtop, or a .psf "

@@ -70,7 +70,7 @@ def _groups_in(universe: Any, groups: Any, index: np.ndarray) -> Any:
     return found, words
 
 
-@with_parameters("ley_energy_options")
+@with_parameters("ley_energy_options", elsewhere={"forces": "they are leyden.Energy(particles, forces=True).run(positions).forces"})
 def energy(topology: Any, *trajectories: Any, parameters: Any = (), strip: Any = None, groups: Any = None,
            by: Optional[Literal["residue", "atom"]] = None, matrix: bool = False, periodic: Optional[bool] = None,
            cell: Any = None, whole: bool = True, start: Optional[int] = None, stop: Optional[int] = None,

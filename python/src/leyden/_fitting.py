@@ -386,7 +386,7 @@ class FitScores(Guessed):
             ax = plt.figure(layout="constrained").add_subplot()
         if len(self) == 1 and self.local is not None:
             lines = ax.plot(np.arange(1, self.local.shape[1] + 1), self.local[0], **options)
-            ax.set_xlabel(self.report.get("by") or "window")
+            ax.set_xlabel(f"{self.report.get('by') or 'window'}, counted from 1")
         else:
             shown = [name for name in ("pearson", "overlap", "masked", "thresholded") if getattr(self, name) is not None]
             lines = [ax.plot(self.frames, getattr(self, name), label=name, **options)[0] for name in shown]

@@ -80,7 +80,9 @@ def _say(made: FitScores, arguments: argparse.Namespace, names: List[str]) -> No
     r = made.report
     left = f", {r['skipped']} left out" if r["skipped"] else ""
     print(f"trajectory: {r['frames']:,} frame{'s' * (r['frames'] != 1)}{left}, {r['atoms']:,} atoms")
-    if np.any(np.isfinite(made.pearson)):
+    if len(made) == 1:
+        print("\n".join(f"{name}: {values[0]:.6f}" for name, values in made.columns().items() if name not in ("frame", "mean", "deviation")))
+    elif np.any(np.isfinite(made.pearson)):
         print(f"pearson: {np.nanmean(made.pearson):.6f} on average, from {np.nanmin(made.pearson):.6f} to "
               f"{np.nanmax(made.pearson):.6f}, which is frame {made.best}")
     if r["undefined"]:
