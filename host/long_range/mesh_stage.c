@@ -427,16 +427,16 @@ static ley_status make_share(void *context, spread_layers own, float *rows, ley_
     return status == LEY_OK ? mesh_share_check(&f->task->share, atoms, rows, error) : status;
 }
 
-/* The charges that ranks have made together; or all atoms, where that did not come to pass. */
+/* The charges or potentials that ranks have made together; or all atoms, where that did not come to pass. */
 static ley_status take_share(field_state *f, ley_error *error)
 {
-    const float *charges;
+    const float *rows;
     const spread *atoms;
-    ley_status status = mesh_share_take(&f->task->share, make_share, f, f->unwanted, &charges, error);
+    ley_status status = mesh_share_take(&f->task->share, make_share, f, f->unwanted, &rows, error);
     if (status != LEY_OK)
         return status;
-    solver_take_charges(&f->solver, charges);
-    if (charges != NULL)
+    (f->task->share.transforms ? solver_take_potentials : solver_take_charges)(&f->solver, rows);
+    if (rows != NULL)
         return LEY_OK;
     solver_unload_atoms(&f->solver);
     status = host_threads_take_all_atoms(&f->task->host_threads, &atoms, error);

@@ -48,6 +48,10 @@ void spectral_transform(const spectral *s, command_sequence *w)
 
 void spectral_run(const spectral *s, command_sequence *w)
 {
+    if (s->given_potentials != NULL) {
+        mesh_rows_write(w, &s->arrays[0], s->given_potentials, s->potentials);
+        return;
+    }
     spectral_clear(s, w);
     sequence_step(w, SPECTRAL_ANTERPOLATION);
     if (s->given_charges != NULL)
