@@ -50,6 +50,11 @@ static void work(void *context, size_t first, size_t last)
             p->one(p, i, p->m->room[core]);
 }
 
+static size_t place_of(const pass *p, size_t y)
+{
+    return (p->planes.order != NULL ? p->planes.order[y] : y) * p->m->half;
+}
+
 static void plane_there(const pass *p, size_t z, fftw_complex *room)
 {
     const fftw_mesh *m = p->m;
@@ -64,7 +69,7 @@ static void plane_there(const pass *p, size_t z, fftw_complex *room)
     m->api->run_there(m->rows[1], (float *)room, room);
     m->api->run_complex(m->along_y[1], room, room);
     for (size_t y = 0; y < m->n[1]; y++)
-        memcpy(to + y * m->half, room + y * m->plane_pitch, m->half * sizeof *room);
+        memcpy(to + place_of(p, y), room + y * m->plane_pitch, m->half * sizeof *room);
 }
 
 static void plane_back(const pass *p, size_t z, fftw_complex *room)
@@ -73,7 +78,7 @@ static void plane_back(const pass *p, size_t z, fftw_complex *room)
     fftw_complex *from = p->planes.spectrum + z * m->n[1] * m->half;
     float *to = p->planes.mesh + z * p->planes.rows * p->planes.pitch;
     for (size_t y = 0; y < m->n[1]; y++)
-        memcpy(room + y * m->plane_pitch, from + y * m->half, m->half * sizeof *room);
+        memcpy(room + y * m->plane_pitch, from + place_of(p, y), m->half * sizeof *room);
     m->api->run_complex(m->along_y[0], room, room);
     m->api->run_back(m->rows[0], room, (float *)room);
     for (size_t y = 0; y < m->filled[1]; y++)

@@ -32,6 +32,7 @@ typedef struct fftw_planes {
     float *mesh;
     size_t pitch, rows, count;
     fftw_complex *spectrum;
+    const size_t *order; /* [n[1]] where a row is in a plane of the spectrum; NULL: where it always is */
 } fftw_planes;
 void fftw_mesh_planes(const fftw_mesh *m, bool forward, const fftw_planes *planes);
 

@@ -322,6 +322,7 @@ ley_status msm_field_begin(void *context, const stage_place *place, void **state
     f->unwanted = place->is_unwanted != NULL ? place->is_unwanted : place->job->cancelled;
     solver_cancel_by(&f->solver, f->unwanted);
     stage_make(place, &msm_product_field, f);
+    solver_await_potentials(&f->solver, f->task->share.transforms);
     const ley_status status = load_field(f, place, error);
     if (status == LEY_CANCELLED) /* it may begin once more */
         solver_unload(&f->solver);
@@ -438,9 +439,10 @@ static ley_status take_share(field_state *f, ley_error *error)
     (f->task->share.transforms ? solver_take_potentials : solver_take_charges)(&f->solver, rows);
     if (rows != NULL)
         return LEY_OK;
-    solver_unload_atoms(&f->solver);
+    solver_await_potentials(&f->solver, false);
+    solver_unload(&f->solver);
     status = host_threads_take_all_atoms(&f->task->host_threads, &atoms, error);
-    return status == LEY_OK ? solver_load_atoms(&f->solver, atoms, error) : status;
+    return status == LEY_OK ? solver_load(&f->solver, atoms, error) : status;
 }
 
 ley_status msm_field_submit(void *state, int slot, slab piece, ley_error *error)

@@ -28,8 +28,12 @@ void solver_run(const solver *s, command_sequence *w);
 /* From now on it begins with these charges of nodes (mesh_rows.h), in the place of atoms; NULL: no
  * longer. And some layers of such charges, of its atoms. */
 void solver_take_charges(solver *s, const float *rows);
-void solver_take_potentials(solver *s, const float *rows); /* or with these potentials, of transforms */
 ley_status solver_spread(const solver *s, flight *f, spread_layers layers, float *rows, ley_error *error);
+
+/* Of transforms: before it is loaded, that it will have potentials in place of all that it does; and
+ * these. */
+void solver_await_potentials(solver *s, bool awaits);
+void solver_take_potentials(solver *s, const float *rows);
 
 /* How long that is predicted to take with so many atoms, once it is ready; 0: nobody knows. */
 double solver_seconds(const solver *s, size_t atoms);

@@ -272,7 +272,8 @@ void msm_task_begin_host_threads(msm_task *task, const job_view *job, bool sprea
     hierarchy top;
     const dev_info *with_transforms = NULL;
     int64_t extent[3];
-    for (size_t i = 0; i < job->device_count && h->solver != HIERARCHY_MULTILEVEL && with_transforms == NULL; i++)
+    const bool transforms = h->solver != HIERARCHY_MULTILEVEL && !task->share.transforms;
+    for (size_t i = 0; i < job->device_count && transforms && with_transforms == NULL; i++)
         if (fft_is_there(job->devices[i].info, NULL, 0))
             with_transforms = job->devices[i].info;
     if (with_transforms != NULL) {

@@ -49,7 +49,7 @@ static void CL_CALLBACK transform(void *arguments)
     const native_call *call = arguments;
     const fftw_transform *t = call->t;
     fftw_complex *spectrum = t->in_place ? (fftw_complex *)call->mesh : call->spectrum;
-    const fftw_planes planes = {call->mesh, t->pitch, t->rows, t->planes, spectrum};
+    const fftw_planes planes = {call->mesh, t->pitch, t->rows, t->planes, spectrum, NULL};
     if (call->forward)
         fftw_mesh_planes(t->mesh, true, &planes);
     fftw_mesh_columns(t->mesh, call->forward, spectrum, t->rows);

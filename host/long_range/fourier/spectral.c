@@ -223,7 +223,7 @@ ley_status spectral_load(spectral *s, const spread *atoms, ley_error *error)
         status = transfer_meshes_create(&s->meshes, &s->transfer, s->hierarchy, s->arrays, &s->arena, error);
     if (status == LEY_OK && atoms->at != NULL)
         status = transfer_atoms_create(&s->atoms, atoms, &s->arena, error);
-    return status == LEY_OK ? spectral_load_influence(s, s->hierarchy, atoms, error) : status;
+    return status == LEY_OK && !s->awaits_potentials ? spectral_load_influence(s, s->hierarchy, atoms, error) : status;
 }
 
 size_t spectral_lent_bytes(const spectral *s)
