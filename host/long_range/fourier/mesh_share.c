@@ -262,7 +262,9 @@ static bool transform(mesh_share *s, const atomic_bool *unwanted)
     const ley_status status =
         rank_transform_run(&s->transform, rows_of(s, s->own.first), await_turn, &w, unwanted, &error);
     s->transform_s = ley_clock_s() - start_s - s->turns_s;
-    if (status != LEY_OK)
+    if (status == LEY_OK)
+        rank_transform_clear(&s->transform);
+    else
         log_say(LEY_LOG_NOTE, "the ranks' transforms: %s", error.message);
     ley_error_clear(&error);
     return status == LEY_OK;

@@ -200,7 +200,7 @@ ley_status rank_transform_run(rank_transform *t, float *charges, bool (*await)(v
 bool rank_transform_give_up(rank_transform *t, bool (*await)(void *context, ranks_exchange *turn), void *context)
 {
     const int no_number = 0xff;
-    for (int i = 0; i < RANK_TURNS; i++) {
+    for (int i = 0; i < RANK_TURNS && t->planes != NULL; i++) { /* else it has been cleared */
         if (i == t->begun && i == TURN_INFLUENCE)
             memset(t->kernel_planes, no_number, count_kernel_planes(t) * sizeof *t->kernel_planes);
         if (i == t->begun && i == TURN_THERE)

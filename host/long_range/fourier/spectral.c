@@ -204,15 +204,16 @@ ley_status spectral_load_influence(spectral *s, const hierarchy *whole, const sp
 ley_status spectral_load_mesh(spectral *s, ley_error *error)
 {
     s->arrays[0] = array_of(s->hierarchy, s->n);
-    s->bytes = fft_mesh_bytes(s->fft.n, true);
+    const size_t scratch_bytes = s->awaits_potentials ? 0 : s->fft.scratch_bytes;
+    s->bytes = s->awaits_potentials ? spectral_lent_bytes(s) : fft_mesh_bytes(s->fft.n, true);
     ley_status status =
-        arena_check_host(&s->arena, "a mesh for the processor as a device",
-                         (double)s->bytes + (double)s->fft.scratch_bytes, "a wider mesh spacing", error);
+        arena_check_host(&s->arena, "a mesh for the processor as a device", (double)s->bytes + (double)scratch_bytes,
+                         "a wider mesh spacing", error);
     if (status == LEY_OK)
         status = arena_buffer(&s->arena, s->bytes, DEV_READ_WRITE, &s->charges.buffer, error);
     s->potentials = s->charges;
-    return status == LEY_OK && s->fft.scratch_bytes > 0
-               ? arena_buffer(&s->arena, s->fft.scratch_bytes, DEV_READ_WRITE, &s->scratch, error)
+    return status == LEY_OK && scratch_bytes > 0
+               ? arena_buffer(&s->arena, scratch_bytes, DEV_READ_WRITE, &s->scratch, error)
                : status;
 }
 
