@@ -50,6 +50,13 @@ void ranks_receive(int from, void *bytes, size_t size);
  * with what else is collective. */
 typedef struct ranks_exchange ranks_exchange;
 ranks_exchange *ranks_exchange_begin(void *array, size_t unit, const int64_t *first);
+
+/* Another exchange, by which an array of planes of rows of so many bytes is cut otherwise: `planes`
+ * has planes plane[r] to plane[r + 1] - 1 on rank r, with all of their rows, and `columns` rows
+ * row[r] to row[r + 1] - 1 of all planes. `there`: from planes to columns; else back. */
+ranks_exchange *ranks_turn_begin(void *planes, void *columns, size_t row_bytes, const int64_t *plane,
+                                 const int64_t *row, bool there);
+
 bool ranks_exchange_is_done(ranks_exchange *exchange);
 void ranks_exchange_end(ranks_exchange *exchange);
 

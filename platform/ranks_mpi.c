@@ -34,7 +34,8 @@ static ranks_speed speed = {.bytes_per_s = INFINITY};
 struct ranks_exchange {
     MPI_Request request;
     MPI_Datatype unit;
-    int *counts, *first; /* [count] */
+    int *counts, *first;         /* [count] */
+    MPI_Datatype *planes, *rows; /* of a turn, [count]: what goes to or comes from each rank */
 };
 
 struct ranks_file {
@@ -236,14 +237,22 @@ void ranks_receive(int from, void *bytes, size_t size)
 
 /* ---- Exchanges ------------------------------------------------------------------------------- */
 
-ranks_exchange *ranks_exchange_begin(void *array, size_t unit, const int64_t *first)
+static ranks_exchange *create_exchange(void)
 {
     ranks_exchange *x = calloc(1, sizeof *x);
     int *numbers = calloc(2 * (size_t)count, sizeof *numbers);
-    if (x == NULL || numbers == NULL) /* others wait for it */
+    MPI_Datatype *types = calloc(2 * (size_t)count, sizeof *types);
+    if (x == NULL || numbers == NULL || types == NULL) { /* others wait for it */
         ranks_abort(LEY_ERROR_MEMORY);
-    x->counts = numbers;
-    x->first = numbers + count;
+        abort();
+    }
+    *x = (ranks_exchange){.counts = numbers, .first = numbers + count, .planes = types, .rows = types + count};
+    return x;
+}
+
+ranks_exchange *ranks_exchange_begin(void *array, size_t unit, const int64_t *first)
+{
+    ranks_exchange *x = create_exchange();
     for (int r = 0; r < count; r++) {
         x->first[r] = (int)first[r];
         x->counts[r] = (int)(first[r + 1] - first[r]);
@@ -252,6 +261,45 @@ ranks_exchange *ranks_exchange_begin(void *array, size_t unit, const int64_t *fi
     MPI_Type_contiguous((int)unit, MPI_BYTE, &x->unit);
     MPI_Type_commit(&x->unit);
     MPI_Iallgatherv(MPI_IN_PLACE, 0, x->unit, array, x->counts, x->first, x->unit, beside, &x->request);
+    pthread_mutex_unlock(&mutex);
+    return x;
+}
+
+/* Blocks of rows, `stride` rows apart, from the `first` on. */
+static MPI_Datatype rows_of(MPI_Datatype row, size_t row_bytes, int64_t first, int64_t blocks, int64_t rows,
+                            int64_t stride)
+{
+    const int one = 1;
+    const MPI_Aint place = (MPI_Aint)first * (MPI_Aint)row_bytes;
+    MPI_Datatype block, blocks_at_0, made;
+    MPI_Type_contiguous((int)rows, row, &block);
+    MPI_Type_create_hvector((int)blocks, 1, (MPI_Aint)stride * (MPI_Aint)row_bytes, block, &blocks_at_0);
+    MPI_Type_create_hindexed(1, &one, &place, blocks_at_0, &made);
+    MPI_Type_commit(&made);
+    MPI_Type_free(&block);
+    MPI_Type_free(&blocks_at_0);
+    return made;
+}
+
+ranks_exchange *ranks_turn_begin(void *planes, void *columns, size_t row_bytes, const int64_t *plane,
+                                 const int64_t *row, bool there)
+{
+    ranks_exchange *x = create_exchange();
+    const int64_t own_planes = plane[own + 1] - plane[own], own_rows = row[own + 1] - row[own];
+    pthread_mutex_lock(&mutex);
+    MPI_Type_contiguous((int)row_bytes, MPI_BYTE, &x->unit);
+    for (int r = 0; r < count; r++) {
+        const int64_t rows = row[r + 1] - row[r], others = plane[r + 1] - plane[r];
+        x->counts[r] = 1;
+        x->planes[r] = rows_of(x->unit, row_bytes, row[r], own_planes, rows, row[count]);
+        x->rows[r] = rows_of(x->unit, row_bytes, plane[r] * own_rows, others, own_rows, own_rows);
+    }
+    if (there)
+        MPI_Ialltoallw(planes, x->counts, x->first, x->planes, columns, x->counts, x->first, x->rows, beside,
+                       &x->request);
+    else
+        MPI_Ialltoallw(columns, x->counts, x->first, x->rows, planes, x->counts, x->first, x->planes, beside,
+                       &x->request);
     pthread_mutex_unlock(&mutex);
     return x;
 }
@@ -272,8 +320,11 @@ void ranks_exchange_end(ranks_exchange *x)
     wait_for(&x->request);
     pthread_mutex_lock(&mutex);
     MPI_Type_free(&x->unit);
+    for (int i = 0; i < 2 * count && x->planes[0] != (MPI_Datatype)0; i++)
+        MPI_Type_free(&x->planes[i]);
     pthread_mutex_unlock(&mutex);
     free(x->counts);
+    free(x->planes);
     free(x);
 }
 

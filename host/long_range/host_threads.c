@@ -16,9 +16,8 @@ static ley_status spread_some(const host_threads *b, spread_layers layers, sprea
     *made = calloc(1, sizeof **made);
     if (*made == NULL)
         return ley_fail_memory(error, sizeof **made, "the atoms");
-    return layers.end > 0
-               ? spread_make_layers(b->meshes, layers, n, position_A, charge_e, b->cancelled, *made, error)
-               : spread_make(b->meshes, n, position_A, charge_e, b->cancelled, *made, error);
+    return layers.end > 0 ? spread_make_layers(b->meshes, layers, n, position_A, charge_e, b->cancelled, *made, error)
+                          : spread_make(b->meshes, n, position_A, charge_e, b->cancelled, *made, error);
 }
 
 static void *spread_atoms(void *context)

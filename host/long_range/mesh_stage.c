@@ -322,6 +322,7 @@ ley_status msm_field_begin(void *context, const stage_place *place, void **state
     f->unwanted = place->is_unwanted != NULL ? place->is_unwanted : place->job->cancelled;
     solver_cancel_by(&f->solver, f->unwanted);
     stage_make(place, &msm_product_field, f);
+    solver_await_potentials(&f->solver, f->task->share.transforms);
     const ley_status status = load_field(f, place, error);
     if (status == LEY_CANCELLED) /* it may begin once more */
         solver_unload(&f->solver);
@@ -427,20 +428,21 @@ static ley_status make_share(void *context, spread_layers own, float *rows, ley_
     return status == LEY_OK ? mesh_share_check(&f->task->share, atoms, rows, error) : status;
 }
 
-/* The charges that ranks have made together; or all atoms, where that did not come to pass. */
+/* The charges or potentials that ranks have made together; or all atoms, where that did not come to pass. */
 static ley_status take_share(field_state *f, ley_error *error)
 {
-    const float *charges;
+    const float *rows;
     const spread *atoms;
-    ley_status status = mesh_share_take(&f->task->share, make_share, f, f->unwanted, &charges, error);
+    ley_status status = mesh_share_take(&f->task->share, make_share, f, f->unwanted, &rows, error);
     if (status != LEY_OK)
         return status;
-    solver_take_charges(&f->solver, charges);
-    if (charges != NULL)
+    (f->task->share.transforms ? solver_take_potentials : solver_take_charges)(&f->solver, rows);
+    if (rows != NULL)
         return LEY_OK;
-    solver_unload_atoms(&f->solver);
+    solver_await_potentials(&f->solver, false);
+    solver_unload(&f->solver);
     status = host_threads_take_all_atoms(&f->task->host_threads, &atoms, error);
-    return status == LEY_OK ? solver_load_atoms(&f->solver, atoms, error) : status;
+    return status == LEY_OK ? solver_load(&f->solver, atoms, error) : status;
 }
 
 ley_status msm_field_submit(void *state, int slot, slab piece, ley_error *error)

@@ -189,8 +189,8 @@ static ley_status prepare(void *context, const job_view *job, ley_error *error)
     status = cutoff_begin_preparing(task, job, error);
     if (status != LEY_OK)
         return status;
-    const bool by_devices = task->near.plan.binning == LEY_PLACE_DEVICE && ley_grid_is_orthogonal(&task->points) &&
-                            !task->share.is_wanted;
+    const bool by_devices =
+        task->near.plan.binning == LEY_PLACE_DEVICE && ley_grid_is_orthogonal(&task->points) && !task->share.is_wanted;
     const spread *atoms;
     task->near.keeps_atoms = by_devices;
     msm_task_place_long(task, job, by_devices);

@@ -44,6 +44,16 @@ void solver_take_charges(solver *s, const float *rows)
     s->v_cycle.given_charges = s->spectral.given_charges = rows;
 }
 
+void solver_await_potentials(solver *s, bool awaits)
+{
+    s->spectral.awaits_potentials = awaits;
+}
+
+void solver_take_potentials(solver *s, const float *rows)
+{
+    s->spectral.given_potentials = rows;
+}
+
 static void spread_layers_by(const void *context, command_sequence *w, spread_layers layers)
 {
     const solver *s = context;

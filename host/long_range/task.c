@@ -246,7 +246,9 @@ ley_status msm_task_begin(msm_task *task, const job_view *job, ley_error *error)
     if (status == LEY_OK && h->levels > 0)
         log_say(LEY_LOG_NOTE, "plan: %s, %s, meshes of %s nodes", splitting_name(h->level[0].split.kind),
                 h->window->name, task->extents);
-    return status == LEY_OK ? mesh_share_plan(&task->share, h, ley_atoms_count(task->near.atoms), job, error) : status;
+    return status == LEY_OK
+               ? mesh_share_plan(&task->share, h, ley_atoms_count(task->near.atoms), task->library, job, error)
+               : status;
 }
 
 void msm_task_leave(msm_task *task, bool is_kept)
@@ -270,7 +272,8 @@ void msm_task_begin_host_threads(msm_task *task, const job_view *job, bool sprea
     hierarchy top;
     const dev_info *with_transforms = NULL;
     int64_t extent[3];
-    for (size_t i = 0; i < job->device_count && h->solver != HIERARCHY_MULTILEVEL && with_transforms == NULL; i++)
+    const bool transforms = h->solver != HIERARCHY_MULTILEVEL && !task->share.transforms;
+    for (size_t i = 0; i < job->device_count && transforms && with_transforms == NULL; i++)
         if (fft_is_there(job->devices[i].info, NULL, 0))
             with_transforms = job->devices[i].info;
     if (with_transforms != NULL) {
@@ -278,8 +281,8 @@ void msm_task_begin_host_threads(msm_task *task, const job_view *job, bool sprea
         spectral_extent(with_transforms, &top, extent);
     }
     host_threads_begin(&task->host_threads, h, task->near.atoms, job->cancelled, spreads,
-                       task->share.is_wanted ? &task->share.own : NULL,
-                       task->long_place == LEY_PLACE_HOST, with_transforms != NULL ? extent : NULL);
+                       task->share.is_wanted ? &task->share.own : NULL, task->long_place == LEY_PLACE_HOST,
+                       with_transforms != NULL ? extent : NULL);
 }
 
 /* Whether all charges have all of their nodes, along the axes that are open. */
@@ -384,7 +387,7 @@ static void note_solver(const msm_task *task, notes *n)
         if (task->passed_over[0] != '\0')
             notes_text(n, "fft_passed_over", task->passed_over);
         notes_number(n, "spectrum_s", task->spectrum_s);
-        notes_number(n, "transforms_s", step_s[SPECTRAL_FORWARD] + step_s[SPECTRAL_BACK]);
+        notes_number(n, "transforms_s", task->share.transform_s + step_s[SPECTRAL_FORWARD] + step_s[SPECTRAL_BACK]);
         notes_number(n, "product_s", step_s[SPECTRAL_PRODUCT]);
     }
     if (task->options.solver == LEY_SOLVER_FOURIER)

@@ -48,6 +48,10 @@ void spectral_transform(const spectral *s, command_sequence *w)
 
 void spectral_run(const spectral *s, command_sequence *w)
 {
+    if (s->given_potentials != NULL) {
+        mesh_rows_write(w, &s->arrays[0], s->given_potentials, s->potentials);
+        return;
+    }
     spectral_clear(s, w);
     sequence_step(w, SPECTRAL_ANTERPOLATION);
     if (s->given_charges != NULL)
@@ -200,15 +204,16 @@ ley_status spectral_load_influence(spectral *s, const hierarchy *whole, const sp
 ley_status spectral_load_mesh(spectral *s, ley_error *error)
 {
     s->arrays[0] = array_of(s->hierarchy, s->n);
-    s->bytes = fft_mesh_bytes(s->fft.n, true);
+    const size_t scratch_bytes = s->awaits_potentials ? 0 : s->fft.scratch_bytes;
+    s->bytes = s->awaits_potentials ? spectral_lent_bytes(s) : fft_mesh_bytes(s->fft.n, true);
     ley_status status =
-        arena_check_host(&s->arena, "a mesh for the processor as a device",
-                         (double)s->bytes + (double)s->fft.scratch_bytes, "a wider mesh spacing", error);
+        arena_check_host(&s->arena, "a mesh for the processor as a device", (double)s->bytes + (double)scratch_bytes,
+                         "a wider mesh spacing", error);
     if (status == LEY_OK)
         status = arena_buffer(&s->arena, s->bytes, DEV_READ_WRITE, &s->charges.buffer, error);
     s->potentials = s->charges;
-    return status == LEY_OK && s->fft.scratch_bytes > 0
-               ? arena_buffer(&s->arena, s->fft.scratch_bytes, DEV_READ_WRITE, &s->scratch, error)
+    return status == LEY_OK && scratch_bytes > 0
+               ? arena_buffer(&s->arena, scratch_bytes, DEV_READ_WRITE, &s->scratch, error)
                : status;
 }
 
@@ -219,7 +224,7 @@ ley_status spectral_load(spectral *s, const spread *atoms, ley_error *error)
         status = transfer_meshes_create(&s->meshes, &s->transfer, s->hierarchy, s->arrays, &s->arena, error);
     if (status == LEY_OK && atoms->at != NULL)
         status = transfer_atoms_create(&s->atoms, atoms, &s->arena, error);
-    return status == LEY_OK ? spectral_load_influence(s, s->hierarchy, atoms, error) : status;
+    return status == LEY_OK && !s->awaits_potentials ? spectral_load_influence(s, s->hierarchy, atoms, error) : status;
 }
 
 size_t spectral_lent_bytes(const spectral *s)
