@@ -534,17 +534,16 @@ static const struct {
     {"the other's integral", "born_pairs_half.h", "o->second[u] * (by_d4", "a.more.x * (by_d4", LEY_BORN_INTEGRALS | HALF},
     {"the other's slope", "born_pairs_half.h", "back), -x, -y, -z, met", "back), x, -y, -z, met", CHAIN | HALF},
     {"a mark across", "born_pairs_half.h", ">> lane & 1) << b", ">> lane & 1) << (b ^ 1)", CHAIN | HALF},
-    {"a word across", "born_pairs.cl", "any >> k & 1", "any >> k & 1 & k", LEY_BORN_INTEGRALS | HALF},
+    {"a word across", "born_pairs_half.h", "words >> k & 1", "words >> k & 1 & k", LEY_BORN_INTEGRALS | HALF},
     {"a side", "born_pairs_half.h", "side < SIDES; side++", "side < 1; side++", ENERGIES | HALF},
-    {"the block itself twice", "born_pairs.cl", "slot != 0 && ", "", LEY_BORN_INTEGRALS | HALF},
-    {"another block", "born_pairs.cl", "block + slot - blocks", "0", CHAIN | HALF},
+    {"the block itself twice", "born_pairs.cl", "apart != 0 && ", "", LEY_BORN_INTEGRALS | HALF},
+    {"another block", "born_pairs.cl", "block + apart - blocks", "0", CHAIN | HALF},
     {"what is staged", "born_pairs_group.h", "LEY_LOCAL_ID(0); j < end;", "LEY_LOCAL_ID(0); j < end - 1;",
      ENERGIES | GROUPS},
     {"a radius's slope", "born_particles.cl", "rest * (2 - rest)", "rest", LEY_BORN_INTEGRALS | OF_PARTICLES},
-    {"a group's energy", "born_particles.cl", "factor * own;", "factor * sum;", ENERGIES | OF_PARTICLES},
-    {"a force's factor", "born_particles.cl", "2 * factor * sum_of(gm_own, size, 0, size.y, 3)",
-     "factor * sum_of(gm_own, size, 0, size.y, 3)", ENERGIES | OF_PARTICLES},
-    {"a part too few", "born_particles.cl", "part < end; part++", "part < end - 1; part++", CHAIN | OF_PARTICLES},
+    {"a group's energy", "born_particles.cl", "factor * own.sum", "factor * all[0].sum", ENERGIES | OF_PARTICLES},
+    {"a force's factor", "born_particles.cl", "2 * factor * sum[3]", "factor * sum[3]", ENERGIES | OF_PARTICLES},
+    {"a part too few", "born_particles.cl", "first + n < size.y ?", "first + n < size.y - 1 ?", CHAIN | OF_PARTICLES},
 };
 
 /* The kernels' sources are a copy with a fault from here on. */

@@ -25,19 +25,18 @@ size_t born_half_parts(size_t padded)
     return padded / HALF_TILE <= MOST_BLOCKS ? padded / HALF_TILE : 0;
 }
 
-/* Whether each pair is computed once: its work-items have many numbers in registers, and pass some
- * of them on, as NVIDIA's do. */
-static bool is_half(const dev_info *info, const born_wish *wish, int pass)
+/* Its work-items have many numbers in registers, and pass some of them on, as NVIDIA's do. */
+bool born_is_half(const dev_info *info, size_t padded, bool with_columns)
 {
     const bool has_shuffles = info->device_class != DEV_CPU &&
                               ((info->quirks & DEV_QUIRK_PTX) != 0 || info->capability >= 30);
-    return has_shuffles && !(wish->columns && pass == LEY_BORN_ENERGIES) && born_half_parts(wish->padded) > 0;
+    return has_shuffles && !with_columns && born_half_parts(padded) > 0;
 }
 
 static born_pairs_spec spec_of(const dev_info *info, const calibration *c, const born_wish *wish, int pass)
 {
     const int width = info->device_class == DEV_CPU ? calibrate_width(info) : 1;
-    const bool half = is_half(info, wish, pass);
+    const bool half = born_is_half(info, wish->padded, wish->columns && pass == LEY_BORN_ENERGIES);
     return (born_pairs_spec){.sum = LEY_SPEC_SUM_FLOAT,
                              .width = width,
                              .root = tuning_root(info, c, width, tuning_need(TUNING_AUTO, root_need)),
