@@ -31,8 +31,8 @@
  * gm_parts      [frames][parts][sums][padded], each part of the sums over its j: with LEY_HALF over
  *               the block that is so many behind that of i, around
  *
- * Groups: {padded / (LEY_WG LEY_UX LEY_WIDTH), parts, frames}; with LEY_HALF {blocks, blocks / 2 + 1,
- * frames} and as many parts as blocks, which are padded / LEY_TILE. */
+ * Groups: {padded / (LEY_WG LEY_UX LEY_WIDTH), parts, frames}; with LEY_HALF {blocks,
+ * blocks / 2 + 1, frames} and as many parts as blocks, which are padded / LEY_TILE. */
 #if !defined(LEY_PASS) || !defined(LEY_NECK) || !defined(LEY_CUTOFF) || !defined(LEY_EXP) || !defined(LEY_HALF)
 #error "the specification is incomplete: see LEY_BORN_PAIRS_KEYS in spec.h"
 #endif

@@ -38,8 +38,8 @@ LEY_FN void add_term(compensated *c, float value)
     c->sum = grown;
 }
 
-/* All sums of all parts, AT_ONCE of which are on their way from memory; with gm_column, its elements
- * [groups][padded], the first one with each group. */
+/* All sums of all parts, AT_ONCE of which are on their way from memory; where there are groups, the
+ * first one with each of them to gm_column [groups][padded]. */
 #define AT_ONCE 4
 LEY_FN void add_parts(LEY_GLOBAL const float *gm_parts, LEY_GLOBAL const int4 *gm_ranges, int4 size, float factor,
                       LEY_GLOBAL float *gm_column, float *sum)

@@ -287,9 +287,11 @@ static work work_of_sum(work a, work b)
  * of both. */
 static work work_of_pair(const worker *w, const energy_way *way)
 {
-    const bool has_columns = way->kind == MMGBSA && way->more, is_half = born_is_half(w->info, (size_t)way->atoms, false),
+    const bool has_columns = way->kind == MMGBSA && way->more,
+               is_half = born_is_half(w->info, (size_t)way->atoms, false),
                has_half_energies = born_is_half(w->info, (size_t)way->atoms, has_columns);
-    const work radii = is_half ? (work){20, 1, 0} : (work){30, 2, 0}, chain = is_half ? (work){28, 1, 0} : (work){46, 2, 0},
+    const work radii = is_half ? (work){20, 1, 0} : (work){30, 2, 0},
+               chain = is_half ? (work){28, 1, 0} : (work){46, 2, 0},
                energies = has_half_energies ? (work){12, 1, 1} : (work){22, 2, 2},
                with_slopes = is_half ? (work){28, 1, 1} : (work){44, 2, 2}, plain = {32, 2, 0},
                plain_forces = {48, 2, 0}, two_passes = {62, 2, 0};
