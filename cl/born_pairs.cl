@@ -31,8 +31,8 @@
  * gm_parts      [frames][parts][sums][padded], each part of the sums over its j: with LEY_HALF over
  *               the block that is so many behind that of i, around
  *
- * Groups: {padded / (LEY_WG LEY_UX LEY_WIDTH), parts, frames}; with LEY_HALF {blocks, blocks / 2 + 1,
- * frames} and as many parts as blocks, which are padded / LEY_TILE. */
+ * Groups: {padded / (LEY_WG LEY_UX LEY_WIDTH), parts, frames}; with LEY_HALF {blocks,
+ * blocks / 2 + 1, frames} and as many parts as blocks, which are padded / LEY_TILE. */
 #if !defined(LEY_PASS) || !defined(LEY_NECK) || !defined(LEY_CUTOFF) || !defined(LEY_EXP) || !defined(LEY_HALF)
 #error "the specification is incomplete: see LEY_BORN_PAIRS_KEYS in spec.h"
 #endif
@@ -101,113 +101,60 @@ LEY_FN real root_of(real x) { return LEY_ROOT_SCALE * ley_unscaled_root(x); }
 #include "born_pairs_vectors.h"
 #endif
 
-#if LEY_HALF
 LEY_KERNEL_OF(LEY_WG, 1, 1) born_pairs(LEY_PARAMETERS(LEY_BORN_PAIRS_ARGUMENTS))
 {
-    /* The block's own pairs, and those with the block that is half of all away, are two groups': they
-     * are not halved. */
-    const int blocks = size.z, slot = (int)LEY_GROUP_ID(1), block = (int)LEY_GROUP_ID(0),
-              met_block = block + slot < blocks ? block + slot : block + slot - blocks;
-    const bool is_both = slot != 0 && 2 * slot != blocks;
-    const int team = ITEM / LANES, rows = block * LEY_TILE + team % SIDES * SIDE, met_side = team / SIDES * SIDE;
     const size_t frame = LEY_GROUP_ID(2);
-    sources from;
-    from.gm_at = gm_at + frame * size.y;
-    from.gm_spheres = gm_spheres;
-    from.gm_states = gm_states + frame * size.y;
 #if LEY_PERIODIC
     const image_cell cell = ley_image_cell(gm_cell, frame);
 #else
     const image_cell cell LEY_CLEARED;
 #endif
+    own o LEY_CLEARED;
+#if LEY_HALF
+    /* A block with itself, and with the one that is half of all away, is two groups': each for its
+     * own sums alone. */
+    const int blocks = size.z, apart = (int)LEY_GROUP_ID(1), block = (int)LEY_GROUP_ID(0),
+              met_block = block + apart < blocks ? block + apart : block + apart - blocks;
+    const bool is_both = apart != 0 && 2 * apart != blocks;
+    const sides team = sides_of(block, met_block);
+    const size_t part = (size_t)SUMS * size.y;
+    LEY_GLOBAL float *gm_frame = gm_parts + frame * blocks * part;
+    sources from;
+    from.gm_at = gm_at + frame * size.y;
+    from.gm_spheres = gm_spheres;
+    from.gm_states = gm_states + frame * size.y;
     LEY_LOCAL_VARIABLE float4 sm_at[LEY_TILE];
     LEY_LOCAL_VARIABLE float2 sm_more[LEY_TILE];
     LEY_LOCAL_VARIABLE float sm_sums[SIDES * SUMS * LEY_TILE];
     LEY_LOCAL_VARIABLE float sm_taken[LEY_WG];
     LEY_LOCAL_VARIABLE unsigned sm_marks[LEY_BORN_MARKS(LEY_PASS, LEY_HALF, LEY_TILE, LEY_UX, LEY_WG)];
     LEY_LOCAL_VARIABLE unsigned sm_any[LEY_WG / LANES];
-    own o LEY_CLEARED;
     real sum[ALL_SUMS];
     UNROLL for (int u = 0; u < LEY_UX; u++)
-        load_own(&o, u, from, rows + u * LANES + LANE);
+        load_own(&o, u, from, team.rows + u * LANES + LANE);
     UNROLL for (int k = 0; k < ALL_SUMS; k++)
         sum[k] = 0;
-    for (int j = ITEM; j < LEY_TILE; j += LEY_WG) {
-        const other a = other_of(from, met_block * LEY_TILE + j);
-        sm_at[j] = a.at;
-        sm_more[j].x = a.more.x;
-        sm_more[j].y = a.more.y;
-    }
+    stage_block(from, met_block * LEY_TILE, sm_at, sm_more);
     if (LANE == 0)
-        sm_any[team] = 0;
+        sm_any[team.team] = 0;
     LEY_BARRIER_OF(LEY_WG);
-    ROLLED for (int w = 0; w < LEY_UX; w++) {
-        const int first = met_side + w * LANES;
-        real met[SUMS];
-        unsigned marks[LEY_UX];
-        UNROLL for (int k = 0; k < SUMS; k++)
-            met[k] = 0;
-        UNROLL for (int u = 0; u < LEY_UX; u++)
-            marks[u] = 0;
-        add_lanes(&o, sm_at + first, sm_more + first, sm_taken, cell, numbers, sum, met, marks);
-        UNROLL for (int k = 0; k < SUMS; k++)
-            sm_sums[PART(team % SIDES, k) + first + LANE] = met[k];
-#if LEY_PASS != LEY_BORN_ENERGIES
-        unsigned any = 0;
-        UNROLL for (int u = 0; u < LEY_UX; u++) {
-            WORD(w, u, ITEM) = marks[u];
-            any |= marks[u];
-        }
-        if (any != 0)
-            LEY_ATOMIC_OR(sm_any + team, 1u << w);
-#endif
-    }
+    add_side(team, &o, sm_at, sm_more, sm_taken, cell, numbers, sum, sm_sums, sm_marks, sm_any);
     LEY_BARRIER_OF(LEY_WG);
 #if LEY_PASS != LEY_BORN_ENERGIES
-    const int met_rows = met_block * LEY_TILE + met_side;
-    const unsigned any = sm_any[team];
-    /* First its own particles, then those that are met. */
-    for (int n = 0; n < (any == 0 ? 0 : is_both ? 2 * LEY_UX : LEY_UX); n++) {
-        const int k = n % LEY_UX;
-        unsigned marks[LEY_UX];
-        real marked[SUMS];
-        UNROLL for (int w = 0; w < LEY_UX; w++)
-            marks[w] = n < LEY_UX           ? WORD(w, k, ITEM)
-                       : (any >> k & 1) != 0 ? across(&WORD(k, w, ITEM - LANE), LANE)
-                                             : 0;
-        UNROLL for (int s = 0; s < SUMS; s++)
-            marked[s] = 0;
-        add_marked(from, (n < LEY_UX ? rows : met_rows) + k * LANES + LANE, n < LEY_UX ? met_rows : rows, marks, cell,
-                   numbers, gm_neck, size, marked);
-        UNROLL for (int s = 0; s < ALL_SUMS; s++)
-            sum[s] += n < LEY_UX && s / SUMS == k ? marked[s % SUMS] : 0;
-        if (n >= LEY_UX)
-            UNROLL for (int s = 0; s < SUMS; s++)
-                sm_sums[PART(team % SIDES, s) + met_side + k * LANES + LANE] += marked[s];
-    }
+    add_marked_of_side(team, is_both, from, sm_marks, sm_any[team.team], cell, numbers, gm_neck, size, sum, sm_sums);
     LEY_BARRIER_OF(LEY_WG);
 #endif
-    LEY_GLOBAL float *gm_frame = gm_parts + frame * size.z * SUMS * size.y;
     if (is_both)
-        store_block(sm_sums, gm_frame + (size_t)(blocks - slot) * SUMS * size.y + met_block * LEY_TILE, size.y);
+        store_block(sm_sums, gm_frame + (blocks - apart) * part + met_block * LEY_TILE, size.y);
     LEY_BARRIER_OF(LEY_WG);
     UNROLL for (int k = 0; k < ALL_SUMS; k++)
-        sm_sums[PART(team / SIDES, k % SUMS) + team % SIDES * SIDE + k / SUMS * LANES + LANE] = sum[k];
+        sm_sums[PART(team.met, k % SUMS) + team.own * SIDE + k / SUMS * LANES + LANE] = sum[k];
     LEY_BARRIER_OF(LEY_WG);
-    store_block(sm_sums, gm_frame + (size_t)slot * SUMS * size.y + block * LEY_TILE, size.y);
-}
+    store_block(sm_sums, gm_frame + apart * part + block * LEY_TILE, size.y);
 #else
-LEY_KERNEL_OF(LEY_WG, 1, 1) born_pairs(LEY_PARAMETERS(LEY_BORN_PAIRS_ARGUMENTS))
-{
-    const size_t frame = LEY_GROUP_ID(2), part = LEY_GROUP_ID(1);
+    const size_t part = LEY_GROUP_ID(1);
     const int4 range = gm_ranges[part];
     LEY_GLOBAL const float4 *gm_frame = gm_at + frame * size.y, *gm_own_states = gm_states + frame * size.y;
-#if LEY_PERIODIC
-    const image_cell cell = ley_image_cell(gm_cell, frame);
-#else
-    const image_cell cell LEY_CLEARED;
-#endif
-    own o LEY_CLEARED;
     real total[ALL_SUMS], carry[ALL_SUMS];
     UNROLL for (int u = 0; u < LEY_UX; u++)
         load_own(&o, u, gm_frame, gm_spheres, gm_own_states);
@@ -239,5 +186,5 @@ LEY_KERNEL_OF(LEY_WG, 1, 1) born_pairs(LEY_PARAMETERS(LEY_BORN_PAIRS_ARGUMENTS))
     UNROLL for (int u = 0; u < LEY_UX; u++)
         UNROLL for (int k = 0; k < SUMS; k++)
             store(total[u * SUMS + k], gm_own + (size_t)k * size.y, o.number[u]);
-}
 #endif
+}

@@ -1,7 +1,7 @@
 /* What a work-group of born_pairs.cl does with others: it brings a tile of them into local memory,
- * then each work-item goes through it. Pairs of spheres that are near, or may have a neck, it marks, a
- * bit for each, and adds them at the end of the tile: a work-item has few of them, but at most times
- * some item of a group would have one, and all had to wait for it. */
+ * then each item goes through it. Pairs of spheres that are near, or may have a neck, it marks,
+ * a bit for each, and adds them at the end of the tile: a work-item has few of them, but at most
+ * times some item of a group would have one, and all had to wait for it. */
 #ifndef LEY_BORN_PAIRS_GROUP_H
 #define LEY_BORN_PAIRS_GROUP_H
 

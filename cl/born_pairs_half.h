@@ -35,7 +35,6 @@ LEY_FN other other_of(sources from, int number)
 /* Of charges w is q. */
 LEY_FN void load_own(own *o, int u, sources from, int number)
 {
-    const float4 sphere = from.gm_spheres[number];
     const other a = other_of(from, number);
     o->number[u] = number;
     o->x[u] = a.at.x;
@@ -48,8 +47,8 @@ LEY_FN void load_own(own *o, int u, sources from, int number)
 #else
     o->first[u] = a.at.w;
     o->second[u] = a.more.x;
-    o->s[u] = sphere.y;
-    o->rho[u] = sphere.x;
+    o->s[u] = from.gm_spheres[number].y;
+    o->rho[u] = a.more.z;
     o->w[u] = a.more.y;
 #endif
 }
@@ -158,9 +157,65 @@ LEY_FN void add_lanes(const own *o, LEY_LOCAL const float4 *sm_at, LEY_LOCAL con
 
 /* ---- Of a work-group ------------------------------------------------------------------------- */
 
-#define WORD(w, u, item) sm_marks[((w) * LEY_UX + (u)) * LEY_WG + (item)]
-#define PART(side, k) (((side) * SUMS + (k)) * LEY_TILE)
+/* What a team has: its number, which side of either block that is, and where these begin. */
+typedef struct sides {
+    int team, own, met, rows, met_rows;
+} sides;
 
+LEY_FN sides sides_of(int block, int met_block)
+{
+    sides s;
+    s.team = ITEM / LANES;
+    s.own = s.team % SIDES;
+    s.met = s.team / SIDES;
+    s.rows = block * LEY_TILE + s.own * SIDE;
+    s.met_rows = met_block * LEY_TILE + s.met * SIDE;
+    return s;
+}
+
+#define PART(side, k) (((side) * SUMS + (k)) * LEY_TILE)
+#define WORD(w, u, item) sm_marks[((w) * LEY_UX + (u)) * LEY_WG + (item)]
+
+LEY_FN void stage_block(sources from, int first, LEY_LOCAL float4 *sm_at, LEY_LOCAL float2 *sm_more)
+{
+    for (int j = ITEM; j < LEY_TILE; j += LEY_WG) {
+        const other a = other_of(from, first + j);
+        sm_at[j] = a.at;
+        sm_more[j].x = a.more.x;
+        sm_more[j].y = a.more.y;
+    }
+}
+
+/* All pairs of a team but those that it marks: sums of its own particles; of those that are met, to
+ * local memory. */
+LEY_FN void add_side(sides s, const own *o, LEY_LOCAL const float4 *sm_at, LEY_LOCAL const float2 *sm_more,
+                     LEY_LOCAL float *sm_taken, LEY_REFERENCE(image_cell) cell, LEY_REFERENCE(sixteen) numbers,
+                     real *sum, LEY_LOCAL float *sm_sums, LEY_LOCAL unsigned *sm_marks, LEY_LOCAL unsigned *sm_any)
+{
+    ROLLED for (int w = 0; w < LEY_UX; w++) {
+        const int first = s.met * SIDE + w * LANES;
+        real met[SUMS];
+        unsigned marks[LEY_UX];
+        UNROLL for (int k = 0; k < SUMS; k++)
+            met[k] = 0;
+        UNROLL for (int u = 0; u < LEY_UX; u++)
+            marks[u] = 0;
+        add_lanes(o, sm_at + first, sm_more + first, sm_taken, cell, numbers, sum, met, marks);
+        UNROLL for (int k = 0; k < SUMS; k++)
+            sm_sums[PART(s.own, k) + first + LANE] = met[k];
+#if LEY_PASS != LEY_BORN_ENERGIES
+        unsigned some = 0;
+        UNROLL for (int u = 0; u < LEY_UX; u++) {
+            WORD(w, u, ITEM) = marks[u];
+            some |= marks[u];
+        }
+        if (some != 0)
+            LEY_ATOMIC_OR(sm_any + s.team, 1u << w);
+#endif
+    }
+}
+
+#if LEY_PASS != LEY_BORN_ENERGIES
 /* Bit b is bit `lane` of the word of a team's b-th item. */
 LEY_FN unsigned across(LEY_LOCAL const unsigned *sm_words, int lane)
 {
@@ -170,15 +225,43 @@ LEY_FN unsigned across(LEY_LOCAL const unsigned *sm_words, int lane)
     return word;
 }
 
+/* Those that were marked: first for the team's own particles, then for those that are met; `words`:
+ * a bit for each w of which some are. */
+LEY_FN void add_marked_of_side(sides s, bool is_both, sources from, LEY_LOCAL const unsigned *sm_marks, unsigned words,
+                               LEY_REFERENCE(image_cell) cell, LEY_REFERENCE(sixteen) numbers,
+                               LEY_GLOBAL const float *gm_neck, int4 size, real *sum, LEY_LOCAL float *sm_sums)
+{
+    for (int n = 0; n < (words == 0 ? 0 : is_both ? 2 * LEY_UX : LEY_UX); n++) {
+        const bool is_own = n < LEY_UX;
+        const int k = n % LEY_UX, at = k * LANES + LANE;
+        unsigned marks[LEY_UX];
+        real marked[SUMS];
+        UNROLL for (int w = 0; w < LEY_UX; w++)
+            marks[w] = is_own                ? WORD(w, k, ITEM)
+                       : (words >> k & 1) != 0 ? across(&WORD(k, w, ITEM - LANE), LANE)
+                                             : 0;
+        UNROLL for (int c = 0; c < SUMS; c++)
+            marked[c] = 0;
+        add_marked(from, (is_own ? s.rows : s.met_rows) + at, is_own ? s.met_rows : s.rows, marks, cell, numbers,
+                   gm_neck, size, marked);
+        UNROLL for (int c = 0; c < LEY_UX * SUMS; c++)
+            sum[c] += is_own && c / SUMS == k ? marked[c % SUMS] : 0;
+        if (!is_own)
+            UNROLL for (int c = 0; c < SUMS; c++)
+                sm_sums[PART(s.own, c) + s.met * SIDE + at] += marked[c];
+    }
+}
+#endif
+
 /* What the sides have of a block, to memory. */
-LEY_FN void store_block(LEY_LOCAL const float *sm_sums, LEY_GLOBAL float *gm_slot, int padded)
+LEY_FN void store_block(LEY_LOCAL const float *sm_sums, LEY_GLOBAL float *gm_block, int padded)
 {
     UNROLL for (int k = 0; k < SUMS; k++)
         UNROLL for (int n = 0; n < LEY_TILE; n += LEY_WG) {
             float sum = 0;
             UNROLL for (int side = 0; side < SIDES; side++)
                 sum += sm_sums[PART(side, k) + n + ITEM];
-            gm_slot[(size_t)k * padded + n + ITEM] = sum;
+            gm_block[(size_t)k * padded + n + ITEM] = sum;
         }
 }
 

@@ -501,7 +501,7 @@ static void test_many(void **state)
 
 enum { ENERGIES = LEY_BORN_ENERGIES, CHAIN = LEY_BORN_CHAIN, OF_PARTICLES = 8, GROUPS = 16, HALF = 32 };
 
-/* `from` becomes `to` in a file of cl/; of this pass, of one form of groups or of single particles. */
+/* `from` becomes `to` in a file of cl/; of this pass, of a form of groups, of single particles. */
 static const struct {
     const char *what, *file, *from, *to;
     int of;
@@ -525,26 +525,27 @@ static const struct {
     {"a mark's bit", "born_pairs_group.h", "is_marked ? 1u << k : 0;", "is_marked && first + k < 31 ? 1u << k : 0;",
      CHAIN | GROUPS},
     {"a step's marks", "born_pairs_group.h", "of_step[u] << first", "of_step[u]", LEY_BORN_INTEGRALS | GROUPS},
-    {"a neck's mark", "born_spheres.h", "MAY_HAVE_NECK(d2)))", "MAY_HAVE_NECK(d2 + 9)))", LEY_BORN_INTEGRALS | GROUPS},
+    {"a neck that is marked", "born_spheres.h", "return near + neck_term", "return near + 0 * neck_term",
+     LEY_BORN_INTEGRALS | GROUPS},
     {"a word that is not whole", "born_pairs_group.h", "marks[u] & there", "marks[u] & (there >> 1)",
      LEY_BORN_INTEGRALS | GROUPS},
     {"who is next", "born_pairs_half.h", "ITEM - LANE + (LANE + 1 & LANES - 1)", "ITEM - LANE + (LANE + 3 & LANES - 1)",
      ENERGIES | HALF},
     {"the other's force", "born_pairs_half.h", "a.at.w, x, y, z, sum", "a.at.w, -x, y, z, sum", ENERGIES | HALF},
-    {"the other's integral", "born_pairs_half.h", "o->second[u] * (by_d4", "a.more.x * (by_d4", LEY_BORN_INTEGRALS | HALF},
-    {"the other's slope", "born_pairs_half.h", "back), -x, -y, -z, met", "back), x, -y, -z, met", CHAIN | HALF},
+    {"the other's integral", "born_pairs_half.h", "o->second[u] * (by_d4", "a.more.x * (by_d4",
+     LEY_BORN_INTEGRALS | HALF},
+    {"the other's slope", "born_pairs_half.h", "back), -x, -y, -z)", "back), x, -y, -z)", CHAIN | HALF},
     {"a mark across", "born_pairs_half.h", ">> lane & 1) << b", ">> lane & 1) << (b ^ 1)", CHAIN | HALF},
-    {"a word across", "born_pairs.cl", "any >> k & 1", "any >> k & 1 & k", LEY_BORN_INTEGRALS | HALF},
+    {"a word across", "born_pairs_half.h", "words >> k & 1", "words >> k & 1 & k", LEY_BORN_INTEGRALS | HALF},
     {"a side", "born_pairs_half.h", "side < SIDES; side++", "side < 1; side++", ENERGIES | HALF},
-    {"the block itself twice", "born_pairs.cl", "slot != 0 && ", "", LEY_BORN_INTEGRALS | HALF},
-    {"another block", "born_pairs.cl", "block + slot - blocks", "0", CHAIN | HALF},
+    {"the other's part", "born_pairs.cl", "(blocks - apart) * part", "apart * part", LEY_BORN_INTEGRALS | HALF},
+    {"another block", "born_pairs.cl", "block + apart - blocks", "blocks - 1", CHAIN | HALF},
     {"what is staged", "born_pairs_group.h", "LEY_LOCAL_ID(0); j < end;", "LEY_LOCAL_ID(0); j < end - 1;",
      ENERGIES | GROUPS},
     {"a radius's slope", "born_particles.cl", "rest * (2 - rest)", "rest", LEY_BORN_INTEGRALS | OF_PARTICLES},
-    {"a group's energy", "born_particles.cl", "factor * own;", "factor * sum;", ENERGIES | OF_PARTICLES},
-    {"a force's factor", "born_particles.cl", "2 * factor * sum_of(gm_own, size, 0, size.y, 3)",
-     "factor * sum_of(gm_own, size, 0, size.y, 3)", ENERGIES | OF_PARTICLES},
-    {"a part too few", "born_particles.cl", "part < end; part++", "part < end - 1; part++", CHAIN | OF_PARTICLES},
+    {"a group's energy", "born_particles.cl", "factor * own.sum", "factor * all[0].sum", ENERGIES | OF_PARTICLES},
+    {"a force's factor", "born_particles.cl", "2 * factor * sum[3]", "factor * sum[3]", ENERGIES | OF_PARTICLES},
+    {"a part too few", "born_particles.cl", "first + n < size.y ?", "first + n < size.y - 1 ?", CHAIN | OF_PARTICLES},
 };
 
 /* The kernels' sources are a copy with a fault from here on. */
@@ -568,8 +569,8 @@ static void plant(const char *file, const char *from, const char *to)
     support_fresh_cache();
 }
 
-/* Builds and tests the kernel of a pass; of groups whatever the device is, if the width is 1: `half`
- * 0: with pairs computed twice; else once, in blocks of so many. */
+/* Builds and tests the kernel of a pass; of groups whatever the device is, if the width is 1: with
+ * a `half` of 0 pairs computed twice; else once, in blocks of so many. */
 static ley_status try_kernel(int pass, bool is_of_particles, int width, int half, ley_error *error)
 {
     dev *device = engine->workers[0].device;
@@ -645,8 +646,7 @@ static void test_unseen_fault(void **state)
     double terms[LEY_ENERGY_TERMS];
     ley_energy_results r = {.size = sizeof r, .terms = terms};
     (void)state;
-    plant("born_pairs.cl", "store(total[u * SUMS + k],",
-          "store(total[u * SUMS + k] * (o.number[u] < 512 ? 1 : 1.01f),");
+    plant("born_particles.cl", "sum[k] = all[k].sum;", "sum[k] = all[k].sum * (LEY_GLOBAL_ID(0) < 1024 ? 1 : 1.01f);");
     assert_ok(ley_energy_create(engine, m.particles, &o, &energy, &error));
     const ley_status status = ley_energy_run(energy, 1, m.frame[0], NULL, &r, &error);
     ley_energy_get_totals(energy, &totals);

@@ -270,9 +270,8 @@ static ley_status make_buffers(energy_part *part, const energy_problem *p, born 
     if (status == LEY_OK) /* in place of what is not there */
         status = arena_buffer(a, 4 * sizeof(float), DEV_READ_WRITE, &b->none.buffer, error);
     b->nowhere.buffer = b->none.buffer;
-    return status == LEY_OK
-               ? arena_buffer(a, frames * floats * sizeof(float), DEV_READ_WRITE, &b->parts.buffer, error)
-               : status;
+    return status == LEY_OK ? arena_buffer(a, frames * floats * sizeof(float), DEV_READ_WRITE, &b->parts.buffer, error)
+                            : status;
 }
 
 static ley_status create(energy_part *part, command_sequence *w, void **own, ley_error *error)

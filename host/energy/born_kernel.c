@@ -25,29 +25,34 @@ size_t born_half_parts(size_t padded)
     return padded / HALF_TILE <= MOST_BLOCKS ? padded / HALF_TILE : 0;
 }
 
-/* Whether each pair is computed once: its work-items have many numbers in registers, and pass some
- * of them on, as NVIDIA's do. */
-static bool is_half(const dev_info *info, const born_wish *wish, int pass)
+/* Its work-items have many numbers in registers, and pass some of them on, as NVIDIA's do. */
+bool born_is_half(const dev_info *info, size_t padded, bool with_columns)
 {
-    const bool has_shuffles = info->device_class != DEV_CPU &&
-                              ((info->quirks & DEV_QUIRK_PTX) != 0 || info->capability >= 30);
-    return has_shuffles && !(wish->columns && pass == LEY_BORN_ENERGIES) && born_half_parts(wish->padded) > 0;
+    const bool has_shuffles =
+        info->device_class != DEV_CPU && ((info->quirks & DEV_QUIRK_PTX) != 0 || info->capability >= 30);
+    return has_shuffles && !with_columns && born_half_parts(padded) > 0;
 }
 
 static born_pairs_spec spec_of(const dev_info *info, const calibration *c, const born_wish *wish, int pass)
 {
     const int width = info->device_class == DEV_CPU ? calibrate_width(info) : 1;
-    const bool half = is_half(info, wish, pass);
+    const bool half = born_is_half(info, wish->padded, wish->columns && pass == LEY_BORN_ENERGIES);
     return (born_pairs_spec){.sum = LEY_SPEC_SUM_FLOAT,
                              .width = width,
                              .root = tuning_root(info, c, width, tuning_need(TUNING_AUTO, root_need)),
                              .exp = calibrate_fastest_exp(info, c, width, tuning_need(TUNING_AUTO, CALIBRATE_FINEST)),
-                             .wg = width > 1 ? 1 : half ? HALF_GROUP : group_size(info, GROUP),
-                             .ux = width > 1 ? 1 : half ? HALF_VECTORS : GROUP_VECTORS,
-                             .tile = width > 1 ? ALONE_TILE : half ? HALF_TILE : TILE,
+                             .wg = width > 1 ? 1
+                                   : half    ? HALF_GROUP
+                                             : group_size(info, GROUP),
+                             .ux = width > 1 ? 1
+                                   : half    ? HALF_VECTORS
+                                             : GROUP_VECTORS,
+                             .tile = width > 1 ? ALONE_TILE
+                                     : half    ? HALF_TILE
+                                               : TILE,
                              .half = half,
-                             .sub_groups = half && (info->quirks & DEV_QUIRK_PTX) != 0 ? LEY_SUB_GROUPS_PTX
-                                                                                       : LEY_SUB_GROUPS_NONE,
+                             .sub_groups =
+                                 half && (info->quirks & DEV_QUIRK_PTX) != 0 ? LEY_SUB_GROUPS_PTX : LEY_SUB_GROUPS_NONE,
                              .pass = pass,
                              .cutoff = wish->cutoff,
                              .neck = wish->neck && pass != LEY_BORN_ENERGIES,
@@ -105,9 +110,10 @@ static void list_pairs(const dev_info *info, kernel_depth depth, kernel_visit *v
     for (int pass = 0; pass < BORN_PASSES; pass++)
         for (int k = 0; k < 2 * wishes; k++) {
             const int n = k % wishes;
-            born_wish wish = depth != KERNEL_ALL
-                                 ? few[n]
-                                 : (born_wish){n / 16, (n & 1) != 0, (n & 2) != 0, (n & 4) != 0, (n & 8) != 0, false, 0};
+            born_wish wish =
+                depth != KERNEL_ALL
+                    ? few[n]
+                    : (born_wish){n / 16, (n & 1) != 0, (n & 2) != 0, (n & 4) != 0, (n & 8) != 0, false, 0};
             wish.padded = k < wishes ? 0 : HALF_TILE;
             const born_pairs_spec spec = spec_of(info, &c, &wish, pass);
             char name[KERNEL_NAME];

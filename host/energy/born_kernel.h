@@ -23,7 +23,9 @@ typedef struct born_kernels {
 ley_status born_kernels_create(dev *device, const born_wish *wish, born_kernels *made, ley_error *error);
 void born_kernels_destroy(born_kernels *k);
 
-/* The most parts that the sums of so many particles have where each pair is computed once. */
+/* Whether a device computes each pair once, of so many particles; `with_columns`: of a pass whose
+ * sums are also wanted with each group. And how many parts sums then have; 0: never. */
+bool born_is_half(const dev_info *info, size_t padded, bool with_columns);
 size_t born_half_parts(size_t padded);
 
 /* Seconds that so many pairs of a pass are predicted to take. */

@@ -17,7 +17,7 @@ enum {
     FRAMES = 2,
     PARTS = 3,
     MOST_PARTS = 6,
-    CLASSES = 4,
+    CLASSES = 5, /* the last one that of no particles, which have no necks */
     MOST_SUMS = 5,
     PART_FLOATS = FRAMES * MOST_PARTS * MOST_SUMS * PADDED
 };
@@ -64,6 +64,11 @@ static void put_frame(trial *t, int f, uint32_t *seed)
     }
 }
 
+static int class_of(int i)
+{
+    return i < COUNT ? i % (CLASSES - 1) : CLASSES - 1;
+}
+
 static void put_all(trial *t)
 {
     uint32_t seed = 90;
@@ -73,11 +78,12 @@ static void put_all(trial *t)
     for (int i = 0; i < PADDED; i++) {
         t->sphere[i][0] = (float)(i % 9 == 4 ? 0.3 : between(&seed, 1, 2));
         t->sphere[i][1] = (float)(i >= COUNT || i % 31 == 7 ? 0 : between(&seed, 0.6, 2));
-        t->sphere[i][2] = (float)(i % CLASSES);
+        t->sphere[i][2] = (float)class_of(i);
         rho = fmax(rho, (double)t->sphere[i][0]);
         s = fmax(s, (double)t->sphere[i][1]);
         for (int k = 0; k < 4 * CLASSES; k++)
-            t->neck[k / CLASSES][k % CLASSES][i] = (float)between(&seed, 0, k / CLASSES % 2 == 0 ? 4 : 0.04);
+            t->neck[k / CLASSES][k % CLASSES][i] =
+                (float)(k % CLASSES == CLASSES - 1 ? 0 : between(&seed, 0, k / CLASSES % 2 == 0 ? 4 : 0.04));
         const double radius = (double)t->sphere[i][0] + 0.09;
         const double factor[8] = {1,
                                   -0.8,
@@ -115,7 +121,7 @@ static double sphere_of(double rho, double s, double d, double end)
 static double integral_of(const trial *t, const born_pairs_spec *spec, int i, int j, double d)
 {
     const double rho = (double)t->sphere[i][0], end = spec->cutoff == LEY_BORN_TAPERED ? cutoff_A : 1e30;
-    const int kind = j % CLASSES;
+    const int kind = class_of(j);
     if (spec->cutoff == LEY_BORN_CUT && d >= cutoff_A)
         return 0;
     const double r = d - (double)t->neck[0][kind][i], height = (double)t->neck[1][kind][i];
@@ -127,7 +133,7 @@ static double integral_of(const trial *t, const born_pairs_spec *spec, int i, in
 static double back_of(const trial *t, const born_pairs_spec *spec, int i, int j, double d)
 {
     const double rho = (double)t->sphere[j][0], end = spec->cutoff == LEY_BORN_TAPERED ? cutoff_A : 1e30;
-    const int kind = j % CLASSES;
+    const int kind = class_of(j);
     if (spec->cutoff == LEY_BORN_CUT && d >= cutoff_A)
         return 0;
     const double r = d - (double)t->neck[2][kind][i], height = (double)t->neck[3][kind][i];

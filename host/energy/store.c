@@ -327,7 +327,8 @@ ley_status energy_store_batch(ley_energy *e, energy_batch *b, ley_error *error)
     ley_status status = energy_add_host_terms(e, b, error);
     if (status != LEY_OK)
         return status;
-    const size_t frames = (size_t)b->frames, groups = e->run.results.matrix != NULL ? (size_t)e->problem.options.groups : 0;
+    const size_t frames = (size_t)b->frames,
+                 groups = e->run.results.matrix != NULL ? (size_t)e->problem.options.groups : 0;
     storing s = {.e = e, .b = b, .bad = malloc(frames * sizeof *s.bad), .wrong = calloc(frames, sizeof *s.wrong)};
     if (s.bad == NULL || s.wrong == NULL) {
         free(s.bad);

@@ -19,7 +19,7 @@ typedef struct checking {
     int count;
     int64_t particle[CHECKED];
     double reach[CHECKED];  /* share of an energy that rounded positions may cost */
-    double *radii, *slopes; /* [particles], the device's; NULL: no Born energies */
+    double *radii, *slopes; /* [particles], the device's; NULL: no Born energies; no forces */
     double force_rms;
     double energy[CHECKED][LEY_ENERGY_TERMS], absolute[CHECKED][LEY_ENERGY_TERMS], force[CHECKED][3];
     double energy_error, force_error;
@@ -106,9 +106,10 @@ static ley_status begin(checking *c, ley_error *error)
     if (!has_born || status != LEY_OK)
         return status;
     c->radii = by_particle(c, c->b->radius_back);
-    c->slopes = by_particle(c, c->b->slope_back);
-    return c->radii != NULL && c->slopes != NULL ? LEY_OK
-                                                 : ley_fail_memory(error, 16 * p->count, "a frame's verification");
+    c->slopes = p->options.forces ? by_particle(c, c->b->slope_back) : NULL;
+    return c->radii != NULL && (c->slopes != NULL || !p->options.forces)
+               ? LEY_OK
+               : ley_fail_memory(error, 16 * p->count, "a frame's verification");
 }
 
 /* ---- Comparisons ----------------------------------------------------------------------------- */
@@ -127,15 +128,20 @@ static ley_status judge_born(const checking *c, ley_error *error)
 {
     double radius[CHECKED], slope[CHECKED], most = 0;
     energy_law_radii(&c->of, c->count, c->particle, radius);
+    for (int k = 0; k < c->count; k++) {
+        const double own = c->radii[c->particle[k]];
+        if (!(fabs(own - radius[k]) <= allowed_radius * radius[k]))
+            return fail(c, k, "the Born radius", own, radius[k], error);
+    }
+    if (c->slopes == NULL)
+        return LEY_OK;
     energy_law_slopes(&c->of, c->radii, c->count, c->particle, slope);
     for (int64_t i = 0; i < c->of.particles->particles; i++)
         most = fmax(most, fabs(c->slopes[i]));
     for (int k = 0; k < c->count; k++) {
-        const double own = c->radii[c->particle[k]], own_slope = c->slopes[c->particle[k]];
-        if (!(fabs(own - radius[k]) <= allowed_radius * radius[k]))
-            return fail(c, k, "the Born radius", own, radius[k], error);
-        if (c->e->problem.options.forces && !(fabs(own_slope - slope[k]) <= allowed_radius * (fabs(slope[k]) + most)))
-            return fail(c, k, "the slope by the Born radius", own_slope, slope[k], error);
+        const double own = c->slopes[c->particle[k]];
+        if (!(fabs(own - slope[k]) <= allowed_radius * (fabs(slope[k]) + most)))
+            return fail(c, k, "the slope by the Born radius", own, slope[k], error);
     }
     return LEY_OK;
 }
@@ -157,7 +163,7 @@ static ley_status find_edges(const checking *c, edges *made, ley_error *error)
         o.cutoff_A = c->of.options->cutoff_A * (1 + (side == 0 ? -near : near));
         o.born_cutoff_A = c->of.options->born_cutoff_A * (1 + (side == 0 ? -near : near));
         status = energy_law_particles(&of, c->radii, c->slopes, c->count, c->particle, made->energy[side], NULL,
-                                      made->force[side], error);
+                                      o.forces ? made->force[side] : NULL, error);
     }
     return status;
 }
@@ -241,7 +247,7 @@ static ley_status judge_all(checking *c, ley_error *error)
     ley_status status = c->radii != NULL ? judge_born(c, error) : LEY_OK;
     if (status == LEY_OK)
         status = energy_law_particles(&c->of, c->radii, c->slopes, c->count, c->particle, c->energy, c->absolute,
-                                      c->force, error);
+                                      c->of.options->forces ? c->force : NULL, error);
     if (status == LEY_OK)
         status = judge(c, NULL, error);
     if (status != LEY_ERROR_WRONG_RESULT || (c->of.options->cutoff_A == 0 && c->of.options->born_cutoff_A == 0))
