@@ -69,7 +69,7 @@ if [ "$flavour" = asan ]; then
     export LD_PRELOAD
 fi
 # Tests that have another turn.
-for test in ${TEST_LEAVE_OUT-}; do choice+=(--deselect "tests/$test"); done
+for test in ${TEST_LEAVE_OUT-}; do choice+=(--deselect "python/tests/$test"); done
 cd python
 "$top/venv/bin/python" -m pytest -q -rs -m "$marks" "${choice[@]}" --durations=5 tests
 if [ "$flavour" != asan ]; then
