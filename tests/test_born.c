@@ -534,6 +534,13 @@ static const struct {
     {"a group's energy", "born_particles.cl", "factor * own;", "factor * sum;", ENERGIES | OF_PARTICLES},
     {"a force's factor", "born_particles.cl", "2 * factor * sum_of(gm_own, size, 0, size.y, 3)",
      "factor * sum_of(gm_own, size, 0, size.y, 3)", ENERGIES | OF_PARTICLES},
+    {"a root of the state", "born_particles.cl", "HALF_ROOT_LOG2_E / radius", "HALF_ROOT_LOG2_E * radius",
+     LEY_BORN_INTEGRALS | OF_PARTICLES},
+    {"a slope that is not handed on", "born_particles.cl", "gm_slope[at] = gm_states[at].w;", "", CHAIN | OF_PARTICLES},
+    {"a screen's sign", "born_spheres.h", "a.more.x < 0 ? -LEY_F_SQRT", "a.more.x < 0 ? LEY_F_SQRT",
+     LEY_BORN_INTEGRALS},
+    {"marks of spheres for those of necks", "born_pairs_group.h", "NEXT_MARK(1, u", "NEXT_MARK(0, u",
+     LEY_BORN_INTEGRALS | GROUPS},
     {"a part too few", "born_particles.cl", "part < end; part++", "part < end - 1; part++", CHAIN | OF_PARTICLES},
 };
 
