@@ -231,7 +231,7 @@ $(BUILD)/tests/test_by_plane: link_flags = -Wl,--wrap=coordinates_are_many
 $(BUILD)/tests/test_bench_frontier: link_flags = -Wl,--wrap=msm_choose_on
 $(BUILD)/tests/test_bench_frames: link_flags = -Wl,--wrap=ley_average_map -Wl,--wrap=ley_series_run -Wl,--wrap=ley_ions_place
 $(BUILD)/tests/test_pair_lists: link_flags = -Wl,--wrap=lists_spec_for
-$(BUILD)/tests/test_energy_faults: link_flags = -Wl,--wrap=sequence_launch -Wl,--wrap=arena_buffer
+$(BUILD)/tests/test_energy_faults: link_flags = -Wl,--wrap=sequence_launch -Wl,--wrap=arena_buffer -Wl,--wrap=kernels_distrust
 $(BUILD)/tests/test_reciprocal: link_flags = -Wl,--wrap=fft_create
 $(BUILD)/tests/test_bench_energy: link_flags = -Wl,--wrap=energy_part_finish -Wl,--wrap=ley_energy_run
 

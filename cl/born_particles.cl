@@ -3,9 +3,10 @@
  *
  *   LEY_BORN_INTEGRALS  the radius, 1/B = 1/rho - tanh(u)/R,
  *                       u = psi (alpha + psi (psi gamma - beta)), psi = rho I, R with the offset;
- *                       B is limited
+ *                       B is limited, but for one that is no number
  *   LEY_BORN_ENERGIES   the energy, the slope dE/dB, and dE/dI, of all and with each group
- *   LEY_BORN_CHAIN      the force
+ *   LEY_BORN_CHAIN      the force; the slope dE/dB goes where it is read, which shows that this
+ *                       pass was made
  *
  * gm_parts    [frames][parts][sums][padded]
  * gm_ranges   [parts] {-, -, group or -1, -}: a group's parts one behind the other
@@ -13,7 +14,7 @@
  *             1/rho - 1/R, most of B, charge}
  * size        padded particles, parts, groups of columns, -
  * numbers     {-C/2, without salt times 1/eps_p - 1/eps_s; 1: 1/B is 1/rho - I; -, -}
- * gm_states   [frames][padded] {B, sqrt(log2(e))/(2 B), dB/dI, then dE/dI, -}
+ * gm_states   [frames][padded] {B, sqrt(log2(e))/(2 B), dB/dI, then dE/dI, then dE/dB}
  * gm_energy, gm_column, gm_radius, gm_slope, gm_force: as in host/energy/part.h (gm_column: its
  *             parts), columns where there are groups, forces with LEY_FORCES
  *
@@ -91,25 +92,26 @@ LEY_KERNEL_OF(LEY_WG, 1, 1) born_particles(LEY_PARAMETERS(LEY_BORN_PARTICLES_ARG
                                  : rest * (2 - rest) * (curve.x + psi * (2 * curve.y + 3 * psi * curve.z)) * curve.w *
                                        radii.x;
     /* One without a sphere has no charge either. */
-    const bool is_there = radii.x > 0, is_free = by_radius * radii.z > 1;
+    const bool is_there = radii.x > 0, is_free = !(by_radius * radii.z <= 1);
     const float radius = !is_there ? 1 : is_free ? 1 / by_radius : radii.z;
     gm_states[at] =
         LEY_FLOAT4(radius, HALF_ROOT_LOG2_E / radius, is_there && is_free ? radius * radius * slope : 0, 0);
     gm_radius[at] = is_there ? radius : 0;
-    gm_slope[at] = 0;
 #elif LEY_PASS == LEY_BORN_ENERGIES
     gm_energy[(frame * LEY_TERM_COUNT + LEY_TERM_BORN) * size.x + i] = factor * sum[0];
 #if LEY_FORCES
     const float4 state = gm_states[at];
     const float slope = -factor * sum[1] / state.x;
-    gm_states[at] = LEY_FLOAT4(state.x, state.y, state.z * slope, 0);
-    gm_slope[at] = slope;
+    gm_states[at] = LEY_FLOAT4(state.x, state.y, state.z * slope, slope);
     const float4 force = gm_force[at];
     gm_force[at] = LEY_FLOAT4(force.x + 2 * factor * sum[2], force.y + 2 * factor * sum[3],
                               force.z + 2 * factor * sum[4], force.w);
+#else
+    gm_slope[at] = 0;
 #endif
 #else
     const float4 force = gm_force[at];
+    gm_slope[at] = gm_states[at].w;
     gm_force[at] = LEY_FLOAT4(force.x + sum[0], force.y + sum[1], force.z + sum[2], force.w);
 #endif
 }

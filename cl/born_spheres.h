@@ -33,7 +33,7 @@ LEY_FN real sphere_slope(real t)
  * not 0. Of a negative s, which some models have, T is that of -s with the opposite sign, or 0. */
 #if LEY_CUTOFF == LEY_BORN_TAPERED
 #define IS_FAR(d, rho, s, end) \
-    ((d) >= (rho) + LEY_ABS(s) && (s) * (s) <= SERIES_END * (d) * (d) && (d) + (s) <= (real)(end))
+    ((d) >= (rho) + LEY_ABS(s) && (s) * (s) <= SERIES_END * (d) * (d) && (d) + LEY_ABS(s) <= (real)(end))
 #define UPPER(d, s, end) LEY_MIN((d) + (s), (real)(end))
 #define NECK_REACH(reach) LEY_MIN(reach, (real)numbers.s3)
 #define IS_ANY(rho, lower, upper, end) ((rho) < (upper) && (lower) < (real)(end))

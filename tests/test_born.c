@@ -546,6 +546,11 @@ static const struct {
     {"a group's energy", "born_particles.cl", "factor * own.sum", "factor * all[0].sum", ENERGIES | OF_PARTICLES},
     {"a force's factor", "born_particles.cl", "2 * factor * sum[3]", "factor * sum[3]", ENERGIES | OF_PARTICLES},
     {"a part too few", "born_particles.cl", "first + n < size.y ?", "first + n < size.y - 1 ?", CHAIN | OF_PARTICLES},
+    {"a root of the state", "born_particles.cl", "HALF_ROOT_LOG2_E / radius", "HALF_ROOT_LOG2_E * radius",
+     LEY_BORN_INTEGRALS | OF_PARTICLES},
+    {"a slope that is not handed on", "born_particles.cl", "gm_slope[at] = gm_states[at].w;", "", CHAIN | OF_PARTICLES},
+    {"a screen's sign", "born_spheres.h", "a.more.x < 0 ? -LEY_F_SQRT", "a.more.x < 0 ? LEY_F_SQRT",
+     LEY_BORN_INTEGRALS},
 };
 
 /* The kernels' sources are a copy with a fault from here on. */

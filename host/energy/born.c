@@ -317,7 +317,11 @@ static void launch_pairs(const energy_problem *p, const born *b, energy_batch *b
                               .gm_ranges = b->ranges[pass],
                               .size = {(int32_t)p->count, (int32_t)p->padded, b->parts_of[pass], b->classes},
                               .gm_parts = b->parts};
+    const size_t sums = (size_t)LEY_BORN_SUMS(pass, p->options.forces) * p->padded;
     memcpy(a.numbers, b->numbers, sizeof a.numbers);
+    /* What another pass has left there must not pass for this one's. */
+    sequence_fill(&batch->sequence, b->parts.buffer, 0, DEV_NO_NUMBERS,
+                  (size_t)batch->frames * (size_t)b->parts_of[pass] * sums * sizeof(float));
     sequence_step(&batch->sequence, BORN_STEP + pass);
     sequence_launch(&batch->sequence, kernel, groups, &a,
                     born_predict(kernel, (double)batch->frames * (double)p->padded * (double)p->count));

@@ -258,11 +258,21 @@ static void store_rows(void *context, size_t first, size_t last)
     }
 }
 
+/* 0: all are numbers; of those that nobody wants, too. */
+static float no_numbers(const dev_staging *staging, size_t frame, const energy_problem *p)
+{
+    const float *value = staging != NULL ? (const float *)staging->bytes + frame * p->padded : NULL;
+    float nothing = 0;
+    for (size_t i = 0; i < p->count && value != NULL; i++)
+        nothing += 0 * value[i];
+    return nothing;
+}
+
 /* Whether all are numbers. */
 static bool store_places(const storing *s, int frame, const ley_energy_results *r)
 {
     const energy_problem *p = &s->e->problem;
-    float nothing = 0; /* as long as all are: any finite number times 0 */
+    float nothing = no_numbers(s->b->radius_back, (size_t)frame, p) + no_numbers(s->b->slope_back, (size_t)frame, p);
     if (r->forces != NULL) {
         const float(*force)[4] = (const float(*)[4])s->b->force_back->bytes + (size_t)frame * p->padded;
         for (size_t i = 0; i < p->count; i++) {
@@ -272,10 +282,8 @@ static bool store_places(const storing *s, int frame, const ley_energy_results *
     }
     if (r->born_radii != NULL) {
         const float *radius = (const float *)s->b->radius_back->bytes + (size_t)frame * p->padded;
-        for (size_t i = 0; i < p->count; i++) {
+        for (size_t i = 0; i < p->count; i++)
             r->born_radii[p->order[i]] = (double)radius[i];
-            nothing += 0 * radius[i];
-        }
     }
     return nothing == 0;
 }

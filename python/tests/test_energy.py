@@ -564,6 +564,13 @@ def test_interrupted_and_resumed(engine, system, tmp_path):
         leyden.mmgbsa(archive, trajectory, **options)
     with pytest.raises(leyden.InputError, match="another run, whose options"):
         leyden.mmgbsa(archive, many, **options, salt=0.1)
+    (tmp_path / "others").mkdir()  # of the same names and sizes
+    turned = write_frames(tmp_path / "others" / "many.dcd", np.concatenate([system[1][::-1]] * 30))
+    with pytest.raises(leyden.InputError, match="another run, whose digest of positions"):
+        leyden.mmgbsa(archive, turned, **options)
+    wider = save(tmp_path / "others" / "complex.npz", {**system[0], "born_radii": 1.01 * system[0]["born_radii"]})
+    with pytest.raises(leyden.InputError, match="another run, whose digest of particles"):
+        leyden.mmgbsa(wider, many, **options)
     kept.write_bytes(b"nothing")
     with pytest.raises(leyden.InputError, match="no checkpoint, or damaged"):
         leyden.mmgbsa(archive, many, **options)

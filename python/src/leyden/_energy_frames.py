@@ -20,7 +20,7 @@ from ._energy import TERMS, Energy
 from ._errors import Error, FileError, InputError, UsageError, file_name, number_of, text_of
 from ._files import write_whole
 from ._frames import TRAJECTORIES, Block, Frames, about, check_topology_name, import_mdanalysis, place_of, selected, unheard
-from ._particles import Particles
+from ._particles import Particles, digest_of
 from ._progress import FrameWatcher
 from ._whole import Whole
 
@@ -455,13 +455,14 @@ def gather(frames: Frames, parts: Sequence[Part], way: Way, pairs: np.ndarray, c
     return gathered
 
 
-def source_of(frames: Frames, topology: str, options: Any, facts: Mapping[str, Any]) -> Dict[str, Any]:
+def source_of(frames: Frames, topology: str, particles: Particles, options: Any, facts: Mapping[str, Any]) -> Dict[str, Any]:
     """What a checkpoint is of."""
     index = np.asarray(frames.group.indices, np.int64)
     values = {name: getattr(options, name) for name, field in ffi.typeof("ley_energy_options").fields
                if field.type.kind in ("primitive", "enum") and name not in ("size", "verify_every")}
-    return {"topology": os.path.basename(topology),
+    return {"topology": os.path.basename(topology), "digest of particles": digest_of(particles),
             "trajectory": [[os.path.basename(name), os.path.getsize(name)] for name in frames.files],
+            "digest of positions": "" if getattr(frames.trajectory, "transformations", ()) else frames.digest(),
             "number of frames": len(frames.trajectory), "first frame": frames.numbers.start, "step": frames.numbers.step,
             "frames": len(frames), "atoms": [len(index), int(index.sum()), int((index ** 2).sum())],
             "charges": [float(frames.charges.sum()), float((frames.charges ** 2).sum())], "options": values, **facts}

@@ -125,7 +125,7 @@ def energy(topology: Any, *trajectories: Any, parameters: Any = (), strip: Any =
     frames = frames_of(universe, kept.index, way, start, stop, step, skip_bad, readers)
     facts = {"strip": kept.stripped, "by": by, "matrix": matrix, "groups": words, "periodic": not way.is_open,
              "whole": way.whole, "cell": str(cell)}
-    saved = None if checkpoint is None else Checkpoint(checkpoint, source_of(frames, name, asked, facts), checkpoint_s)
+    saved = None if checkpoint is None else Checkpoint(checkpoint, source_of(frames, name, particles, asked, facts), checkpoint_s)
     watcher = FrameWatcher(progress)
     with Energy(particles, engine, by_particle=by is not None, groups=number, **given) as made:
         part = Part("all", made, None, by, matrix)

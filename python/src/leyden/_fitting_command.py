@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import argparse
+import io
 import os
 import sys
 import warnings
@@ -11,7 +12,7 @@ import numpy as np
 
 from ._command import add_frames, frames_in
 from ._errors import UsageError
-from ._files import check_outputs
+from ._files import check_outputs, write_whole
 from ._fitting import FitScores, fit_score
 from ._parameters import TABLES
 from ._picture import picture_name, save_picture
@@ -111,7 +112,9 @@ def _run(arguments: argparse.Namespace) -> int:
     if arguments.by and arguments.output.endswith(".csv"):
         made.save_local(_local_name(arguments))
     if arguments.gradient is not None:
-        np.save(arguments.gradient, made.gradient)
+        content = io.BytesIO()
+        np.save(content, made.gradient)
+        write_whole(arguments.gradient, content.getvalue())
     if arguments.picture is not None:
         save_picture(arguments.picture, lambda figure: made.plot(figure.add_subplot()), (7, 4))
     if not arguments.quiet:

@@ -3,6 +3,7 @@ sooner."""
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import json
 import mmap
 import os
@@ -538,6 +539,15 @@ class Frames:
             self._refuse(bad[0])
         self.skipped += len(bad)
         self.bad += bad[:_KEPT - len(self.bad)]
+
+    def digest(self) -> str:
+        """A short text of the positions in the run's first and last frame, which in other trajectories are others."""
+        made = hashlib.sha256()
+        with self._as_it_was(), unheard():
+            for number in (self.numbers[0], self.numbers[-1]):
+                with contextlib.suppress(Exception):  # what is wrong with a frame is said when it is computed
+                    made.update(np.asarray(self.trajectory[number].positions, np.float32).tobytes())
+        return made.hexdigest()[:16]
 
     # ---- Blocks ----------------------------------------------------------------------------------
 

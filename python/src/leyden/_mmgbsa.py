@@ -242,7 +242,7 @@ def mmgbsa(topology: Any, *trajectories: Any, receptor: Any, ligand: Any, parame
              **{f"{name}_words": words if isinstance(words, str) else "an AtomGroup"
                 for name, words in (("receptor", receptor), ("ligand", ligand))},
              "ligand_sum": int(np.flatnonzero(sides["ligand"]).sum())}
-    saved = None if checkpoint is None else Checkpoint(checkpoint, source_of(frames, topology_name, asked, facts), checkpoint_s)
+    saved = None if checkpoint is None else Checkpoint(checkpoint, source_of(frames, topology_name, whole_particles, asked, facts), checkpoint_s)
     watcher, opened, made = FrameWatcher(progress), engine_of(engine), []
     with contextlib.ExitStack() as stack:
         for name in PARTS:
