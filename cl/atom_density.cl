@@ -10,7 +10,8 @@
  *              LEY_DENSITY_CELL nodes along each axis, x fastest; atoms outside of the grid are in
  *              the nearest cell
  * gm_falls     where LEY_VARIED, [frames][n_atoms], 1/A^2
- * gm_first     [frames][cells + 1] where a cell's atoms begin; of the last one: how many there are
+ * gm_first     [frames][cells * parts + 1] where atoms of a part of a cell begin; of the last one:
+ *              how many there are
  * bricks       how many along x, y, z
  * reach        in how many nodes along x, y, z atoms may be that count
  * numbers      products of the grid's steps, A^2: of x, y and z with themselves, twice those of
@@ -63,8 +64,8 @@ LEY_KERNEL_OF(LEY_WG, 1, 1) atom_density(LEY_PARAMETERS(LEY_ATOM_DENSITY_ARGUMEN
     const int cells_x = bricks.x * BRICK_X / CELL, cells_y = bricks.y * BRICK / CELL,
               cells_z = bricks.z * BRICK / CELL;
     const size_t nodes_x = (size_t)bricks.x * BRICK_X, nodes_xy = nodes_x * bricks.y * BRICK;
-    LEY_GLOBAL const int *gm_frame = gm_first + frame * ((size_t)cells_x * cells_y * cells_z + 1);
-    real rho[NODES];
+    LEY_GLOBAL const int *gm_frame = gm_first + frame * ((size_t)cells_x * cells_y * cells_z * parts + 1);
+    real rho[SUMMED];
     bool is_empty = true;
 #if LEY_WIDTH == 1
     LEY_LOCAL_VARIABLE float sm_tables[TABLES];
@@ -75,11 +76,12 @@ LEY_KERNEL_OF(LEY_WG, 1, 1) atom_density(LEY_PARAMETERS(LEY_ATOM_DENSITY_ARGUMEN
     int staged = 0;
 #endif
 
-    for (int k = 0; k < NODES; k++)
+    for (int k = 0; k < SUMMED; k++)
         rho[k] = 0;
     for (int z = z0; z <= z1; z++)
         for (int y = y0; y <= y1; y++) {
-            const int row = (z * cells_y + y) * cells_x, begin = gm_frame[row + x0], end = gm_frame[row + x1 + 1];
+            const int row = (z * cells_y + y) * cells_x, begin = gm_frame[(row + x0) * parts],
+                      end = gm_frame[(row + x1 + 1) * parts];
             for (int base = begin; base < end; base += LEY_WG) {
                 const int count = min(LEY_WG, end - base);
                 is_empty = false;
@@ -116,7 +118,9 @@ LEY_KERNEL_OF(LEY_WG, 1, 1) atom_density(LEY_PARAMETERS(LEY_ATOM_DENSITY_ARGUMEN
 #endif
             }
         }
-#if LEY_WIDTH > 1 && !LEY_OBLIQUE
+#if LEY_WIDTH == 1
+    exchange_columns(item, sm_tables, rho);
+#elif !LEY_OBLIQUE
     add_staged(staged, along_x, along_yz, rho);
 #endif
 
@@ -146,12 +150,12 @@ LEY_KERNEL_OF(LEY_WG, 1, 1) atom_density(LEY_PARAMETERS(LEY_ATOM_DENSITY_ARGUMEN
 #if LEY_WIDTH == 1
     LEY_BARRIER();
     for (int k = 0; k < SUMS; k++)
-        sm_tables[k * (LEY_WG + 1) + item] = sums[k];
+        sm_tables[k * PITCH + item] = sums[k];
     LEY_BARRIER();
     for (int k = item; k < SUMS; k += LEY_WG) {
         float sum = 0;
         for (int i = 0; i < LEY_WG; i++)
-            sum += sm_tables[k * (LEY_WG + 1) + i];
+            sum += sm_tables[k * PITCH + i];
         gm_to[k] = sum;
     }
 #else

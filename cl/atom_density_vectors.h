@@ -6,6 +6,7 @@
 #define LEY_ATOM_DENSITY_VECTORS_H
 
 #define NODES (BRICK * BRICK)
+#define SUMMED NODES
 #define NODE(k) ((first_z + (k) / BRICK) * nodes_xy + (first_y + (k) % BRICK) * nodes_x + first_x)
 #define STORE_NODES(to, value) LEY_PASTE(vstore, LEY_WIDTH)(value, 0, to)
 

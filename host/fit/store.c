@@ -57,13 +57,10 @@ static bool store_windows(const storing *s, size_t frame, double *window)
 static bool store_gradient(const storing *s, size_t frame, const fit_sums *sums, float *gradient)
 {
     const fit_problem *p = s->part->problem;
-    const size_t n = p->model.count, cells = s->part->bricks.cell_count;
+    const size_t n = p->model.count;
     const float *from = (const float *)s->b->gradient.staging->bytes + frame * n * LEY_FIT_ATOM_SUMS;
-    const int32_t count = ((const int32_t *)s->b->cells_out->bytes)[frame * (cells + 1) + cells];
     float nothing = 0;
-    memset(gradient, 0, 3 * n * sizeof *gradient);
-    for (int32_t slot = 0; slot < count; slot++, from += LEY_FIT_ATOM_SUMS) {
-        const size_t atom = (size_t)s->b->order[frame * n + (size_t)slot];
+    for (size_t atom = 0; atom < n; atom++, from += LEY_FIT_ATOM_SUMS) {
         double own[LEY_FIT_ATOM_SUMS];
         for (int k = 0; k < LEY_FIT_ATOM_SUMS; k++) {
             own[k] = (double)from[k];
