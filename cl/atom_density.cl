@@ -70,9 +70,11 @@ LEY_KERNEL_OF(LEY_WG, 1, 1) atom_density(LEY_PARAMETERS(LEY_ATOM_DENSITY_ARGUMEN
 #if LEY_WIDTH == 1
     LEY_LOCAL_VARIABLE float sm_tables[TABLES];
     LEY_LOCAL_VARIABLE float4 sm_along_z[LEY_WG * (BRICK / 4)];
+    LEY_LOCAL_VARIABLE int sm_flags[LEY_WG / 4];
 #elif !LEY_OBLIQUE
     real along_x[STAGED];
     float along_yz[STAGED * ROW];
+    planes reached = 0;
     int staged = 0;
 #endif
 
@@ -84,20 +86,26 @@ LEY_KERNEL_OF(LEY_WG, 1, 1) atom_density(LEY_PARAMETERS(LEY_ATOM_DENSITY_ARGUMEN
                       end = gm_frame[(row + x1 + 1) * parts];
             for (int base = begin; base < end; base += LEY_WG) {
                 const int count = min(LEY_WG, end - base);
-                is_empty = false;
 #if LEY_WIDTH == 1
-                LEY_BARRIER();
-                if (item < count)
-                    stage_atom(gm_atoms[frame * n_atoms + base + item],
+                const size_t at = frame * n_atoms + base + min(item, count - 1);
+                const float4 own = gm_atoms[at];
 #if LEY_VARIED
-                               gm_falls[frame * n_atoms + base + item],
+                const float fall = gm_falls[at];
 #else
-                               numbers.s9,
+                const float fall = numbers.s9;
 #endif
-                               first_x, first_y, first_z, numbers, item, sm_tables, sm_along_z);
+                const bool is_near = item < count && reaches_brick(own, fall, first_x, first_y, first_z, numbers);
+                int near;
+                ((LEY_LOCAL char *)sm_flags)[item] = is_near ? 1 : 0;
                 LEY_BARRIER();
-                add_atoms(count, item, numbers, sm_tables, sm_along_z, rho);
+                const int to = flags_before(item, sm_flags, &near);
+                if (is_near)
+                    stage_atom(own, fall, first_x, first_y, first_z, numbers, to, sm_tables, sm_along_z);
+                LEY_BARRIER();
+                add_atoms(near, item, numbers, sm_tables, sm_along_z, rho);
+                is_empty = is_empty && near == 0;
 #else
+                is_empty = false;
                 for (int k = 0; k < count; k++) {
                     const float4 own = gm_atoms[frame * n_atoms + base + k];
 #if LEY_VARIED
@@ -108,9 +116,11 @@ LEY_KERNEL_OF(LEY_WG, 1, 1) atom_density(LEY_PARAMETERS(LEY_ATOM_DENSITY_ARGUMEN
 #if LEY_OBLIQUE
                     add_atom(own, fall, first_x, first_y, first_z, numbers, rho);
 #else
-                    staged += stage_atom(own, fall, first_x, first_y, first_z, numbers, staged, along_x, along_yz);
+                    staged += stage_atom(own, fall, first_x, first_y, first_z, numbers, staged, along_x, along_yz,
+                                         &reached);
                     if (staged == STAGED) {
-                        add_staged(staged, along_x, along_yz, rho);
+                        add_staged(reached, along_x, along_yz, rho);
+                        reached = 0;
                         staged = 0;
                     }
 #endif
@@ -121,7 +131,7 @@ LEY_KERNEL_OF(LEY_WG, 1, 1) atom_density(LEY_PARAMETERS(LEY_ATOM_DENSITY_ARGUMEN
 #if LEY_WIDTH == 1
     exchange_columns(item, sm_tables, rho);
 #elif !LEY_OBLIQUE
-    add_staged(staged, along_x, along_yz, rho);
+    add_staged(reached, along_x, along_yz, rho);
 #endif
 
 #if LEY_STORED
@@ -160,7 +170,7 @@ LEY_KERNEL_OF(LEY_WG, 1, 1) atom_density(LEY_PARAMETERS(LEY_ATOM_DENSITY_ARGUMEN
     }
 #else
     for (int k = 0; k < SUMS; k++)
-        gm_to[k] = sum_of_lanes(sums[k]);
+        gm_to[k] = SUM_OF_LANES(sums[k]);
 #endif
 #endif
 }

@@ -1,5 +1,5 @@
-/* A work-group's brick, for GPUs. Each of LEY_DENSITY_BRICK^2 work-items stages an atom at a time:
- * what its density is along x, times its weight, along y and along z; of grids that are oblique its
+/* A work-group's brick, for GPUs. Each of LEY_DENSITY_BRICK^2 work-items looks at an atom at a time,
+ * and stages it if it reaches the brick, one after the other in local memory: what its density is along x, times its weight, along y and along z; of grids that are oblique its
  * place. Then each half of them has all nodes, two columns along z a work-item, and adds every other
  * atom, as what is read of an atom costs more than what is done with it; at the end each work-item
  * has one of its columns, with what the other half has of it. */
@@ -23,12 +23,39 @@ LEY_FN float density_along(float way, float product, float fall, float limit)
     return square <= limit ? ley_exp2(-product * square) : 0.0f;
 }
 
+LEY_FN bool reaches(float at, float fall, float limit)
+{
+    const float way = LEY_MAX(LEY_MAX(-at, at - (BRICK - 1)), 0.0f);
+    return fall * way * way <= limit;
+}
+
+LEY_FN bool reaches_brick(float4 at, float fall, int first_x, int first_y, int first_z, LEY_REFERENCE(sixteen) numbers)
+{
+    return reaches(at.x - first_x, fall, numbers.s6) && reaches(at.y - first_y, fall, numbers.s7) &&
+           reaches(at.z - first_z, fall, numbers.s8);
+}
+
+/* How many flags, a byte each, are set before that of the work-item; *all: of all. Four of them are
+ * added at once. */
+LEY_FN int flags_before(int item, LEY_LOCAL const int *sm_flags, int *all)
+{
+    unsigned sum = 0, before = (unsigned)(sm_flags[item / 4] & ((1 << item % 4 * 8) - 1));
+    UNROLL for (int k = 0; k < LEY_WG / 4; k++) {
+        const unsigned four = (unsigned)sm_flags[k];
+        sum += four;
+        before += k < item / 4 ? four : 0;
+    }
+    *all = (int)((sum * 0x01010101u) >> 24);
+    return (int)((before * 0x01010101u) >> 24);
+}
+
+/* As number `to`. */
 LEY_FN void stage_atom(float4 atom_at, float fall, int first_x, int first_y, int first_z,
-                       LEY_REFERENCE(sixteen) numbers, int item, LEY_LOCAL float *sm_tables,
+                       LEY_REFERENCE(sixteen) numbers, int to, LEY_LOCAL float *sm_tables,
                        LEY_LOCAL float4 *sm_along_z)
 {
     const float x = atom_at.x - first_x, y = atom_at.y - first_y, z = atom_at.z - first_z;
-    LEY_LOCAL float *sm_own = sm_tables + item;
+    LEY_LOCAL float *sm_own = sm_tables + to;
 #if LEY_OBLIQUE
     sm_own[0] = x;
     sm_own[PITCH] = y;
@@ -41,7 +68,7 @@ LEY_FN void stage_atom(float4 atom_at, float fall, int first_x, int first_y, int
         sm_own[(BRICK + k) * PITCH] = density_along(k - y, numbers.s1, fall, numbers.s7);
     }
     for (int k = 0; k < BRICK / 4; k++)
-        sm_along_z[k * LEY_WG + item] = LEY_FLOAT4(density_along(4 * k - z, numbers.s2, fall, numbers.s8),
+        sm_along_z[k * LEY_WG + to] = LEY_FLOAT4(density_along(4 * k - z, numbers.s2, fall, numbers.s8),
                                                    density_along(4 * k + 1 - z, numbers.s2, fall, numbers.s8),
                                                    density_along(4 * k + 2 - z, numbers.s2, fall, numbers.s8),
                                                    density_along(4 * k + 3 - z, numbers.s2, fall, numbers.s8));

@@ -18,21 +18,7 @@
 #endif
 #include "dialect.h"
 
-#if LEY_WIDTH == 1
-#define PICK(condition, a, b) ((condition) ? (a) : (b))
-#define SUM_OF(x) (x)
-#else
-#define PICK(condition, a, b) select((real)(b), (real)(a), condition)
-#define SUM_OF(x) sum_of_lanes(x)
-LEY_FN float sum_of_lanes(real x)
-{
-    float lanes[LEY_WIDTH], sum = 0;
-    LEY_PASTE(vstore, LEY_WIDTH)(x, 0, lanes);
-    for (int k = 0; k < LEY_WIDTH; k++)
-        sum += lanes[k];
-    return sum;
-}
-#endif
+#include "fit_lanes.h"
 
 LEY_KERNEL fit_gradient(LEY_PARAMETERS(LEY_FIT_GRADIENT_ARGUMENTS))
 {
@@ -87,13 +73,13 @@ LEY_KERNEL fit_gradient(LEY_PARAMETERS(LEY_FIT_GRADIENT_ARGUMENTS))
             ez += row_e * dz;
         }
     LEY_GLOBAL float *gm_own = gm_frame + gm_order[frame * n_atoms + own] * LEY_FIT_ATOM_SUMS;
-    gm_own[0] = SUM_OF(bx);
-    gm_own[1] = SUM_OF(by);
-    gm_own[2] = SUM_OF(bz);
-    gm_own[3] = SUM_OF(ax);
-    gm_own[4] = SUM_OF(ay);
-    gm_own[5] = SUM_OF(az);
-    gm_own[6] = SUM_OF(ex);
-    gm_own[7] = SUM_OF(ey);
-    gm_own[8] = SUM_OF(ez);
+    gm_own[0] = SUM_OF_LANES(bx);
+    gm_own[1] = SUM_OF_LANES(by);
+    gm_own[2] = SUM_OF_LANES(bz);
+    gm_own[3] = SUM_OF_LANES(ax);
+    gm_own[4] = SUM_OF_LANES(ay);
+    gm_own[5] = SUM_OF_LANES(az);
+    gm_own[6] = SUM_OF_LANES(ex);
+    gm_own[7] = SUM_OF_LANES(ey);
+    gm_own[8] = SUM_OF_LANES(ez);
 }

@@ -527,7 +527,7 @@ static size_t density_local(const dev_info *info, const void *spec)
     (void)info;
     return ((const atom_density_spec *)spec)->width > 1
                ? 0
-               : (2 * (items + 1) + items) * LEY_DENSITY_BRICK * sizeof(float);
+               : (2 * (items + 1) + items) * LEY_DENSITY_BRICK * sizeof(float) + items;
 }
 
 static void density_specs(const dev_info *info, kernel_depth depth, kernel_visit *visit, void *context)

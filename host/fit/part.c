@@ -187,12 +187,12 @@ ley_status fit_batch_begin(fit_part *part, fit_batch *b, int frames, const float
     const fit_problem *p = part->problem;
     const frame_bytes own = bytes_of(part);
     const size_t count = (size_t)frames;
-    const ley_status status = fit_places_take(p, frames, position_A, b->position_out->bytes, bad, error);
-    if (status != LEY_OK)
-        return status;
     b->frames = frames;
     sequence_begin(&b->sequence, &part->flight, part->cancelled);
-    fit_places_send(&part->places, &b->sequence, frames, b->position_out);
+    const ley_status status =
+        fit_places_send(&part->places, &b->sequence, frames, position_A, b->position_out, bad, error);
+    if (status != LEY_OK)
+        return status;
     if (b->places_out != NULL) {
         placing c = {p, position_A, b->places_out->bytes, b->boxes_out->bytes};
         parallel_ranges(count * p->window_atoms, place_windows, &c);

@@ -43,7 +43,7 @@ ley_status fit_memory_make(fit_part *part, const fit_problem *problem, dev *devi
 void fit_part_end(fit_part *part);
 
 /* Begins the batch's sequence, which sends frames. The arrays are theirs, and may be reused when it
- * returns. Errors: those of fit_places_take(). */
+ * returns. Errors: those of fit_places_send(). */
 ley_status fit_batch_begin(fit_part *part, fit_batch *batch, int frames, const float *position_A,
                            const double *threshold, int *bad, ley_error *error);
 

@@ -125,6 +125,7 @@ void fit_places_destroy(fit_places *s)
 typedef struct taking {
     const float *from;
     float *to;
+    size_t first;        /* of a piece */
     _Atomic int64_t bad; /* the first number that is none, or too large */
 } taking;
 
@@ -133,6 +134,8 @@ static void take_numbers(void *context, size_t first, size_t last)
     static const float most_A = 1e6F;
     taking *t = context;
     int wrong = 0;
+    first += t->first;
+    last += t->first;
     for (size_t i = first; i < last; i++) {
         wrong |= !(fabsf(t->from[i]) <= most_A);
         t->to[i] = t->from[i];
@@ -144,21 +147,6 @@ static void take_numbers(void *context, size_t first, size_t last)
                 ;
             return;
         }
-}
-
-ley_status fit_places_take(const fit_problem *p, int frames, const float *position_A, float *to, int *bad,
-                           ley_error *error)
-{
-    const int64_t n = (int64_t)p->model.count;
-    taking t = {position_A, to, INT64_MAX};
-    parallel_ranges((size_t)(3 * n * frames), take_numbers, &t);
-    const int64_t first = atomic_load(&t.bad) / 3;
-    if (atomic_load(&t.bad) == INT64_MAX)
-        return LEY_OK;
-    const float *x = position_A + 3 * first;
-    *bad = (int)(first / n);
-    return ley_fail(error, LEY_ERROR_INPUT, "atom %lld is at (%g, %g, %g) A, must be within 1e6 A",
-                    (long long)(first % n) + 1, (double)x[0], (double)x[1], (double)x[2]);
 }
 
 /* Once: what kernels take places from leads to no place outside even where a driver leaves a launch
@@ -173,11 +161,27 @@ static void clear(fit_places *s, command_sequence *w)
     s->is_cleared = true;
 }
 
-void fit_places_send(fit_places *s, command_sequence *w, int frames, const dev_staging *position)
+ley_status fit_places_send(fit_places *s, command_sequence *w, int frames, const float *position_A,
+                           const dev_staging *staging, int *bad, ley_error *error)
 {
+    static const size_t piece = 1 << 20;
+    const int64_t n = (int64_t)s->problem->model.count;
+    const size_t all = 3 * (size_t)n * (size_t)frames;
+    taking t = {position_A, staging->bytes, 0, INT64_MAX};
     if (!s->is_cleared)
         clear(s, w);
-    sequence_send(w, s->position.buffer, 0, position, 0, 12 * s->problem->model.count * (size_t)frames);
+    for (size_t next; t.first < all && atomic_load(&t.bad) == INT64_MAX; t.first = next) {
+        next = t.first + piece < all ? t.first + piece : all;
+        parallel_ranges(next - t.first, take_numbers, &t);
+        sequence_send(w, s->position.buffer, 4 * t.first, staging, 4 * t.first, 4 * (next - t.first));
+    }
+    const int64_t first = atomic_load(&t.bad) / 3;
+    if (atomic_load(&t.bad) == INT64_MAX)
+        return LEY_OK;
+    const float *x = position_A + 3 * first;
+    *bad = (int)(first / n);
+    return ley_fail(error, LEY_ERROR_INPUT, "atom %lld is at (%g, %g, %g) A, must be within 1e6 A",
+                    (long long)(first % n) + 1, (double)x[0], (double)x[1], (double)x[2]);
 }
 
 /* As fit_place.h has them. */

@@ -48,13 +48,12 @@ ley_status fit_places_make(fit_places *s, arena *memory, int frames, ley_error *
 ley_status fit_places_build(fit_places *s, dev *device, ley_error *error);
 void fit_places_destroy(fit_places *s);
 
-/* Copies frames to where they are sent from. Errors: LEY_ERROR_INPUT, with a frame, from 0, in *bad,
- * and the atom. */
-ley_status fit_places_take(const fit_problem *p, int frames, const float *position_A, float *to, int *bad,
-                           ley_error *error);
+/* Copies frames to where they are sent from, and sends them, piece after piece. Errors:
+ * LEY_ERROR_INPUT, with a frame, from 0, in *bad, and the atom. */
+ley_status fit_places_send(fit_places *s, command_sequence *w, int frames, const float *position_A,
+                           const dev_staging *staging, int *bad, ley_error *error);
 
-/* Sends them; sorts them, or launches one of the kernels. */
-void fit_places_send(fit_places *s, command_sequence *w, int frames, const dev_staging *position);
+/* Sorts them, or launches one of the kernels. */
 void fit_places_launch(const fit_places *s, command_sequence *w, int frames);
 void fit_launch_cells(const fit_places *s, command_sequence *w, const dev_kernel *kernel, int frames);
 void fit_launch_place(const fit_places *s, command_sequence *w, const dev_kernel *kernel, int frames);
