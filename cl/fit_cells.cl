@@ -27,9 +27,15 @@
 
 #include "fit_place.h"
 
-LEY_FN int cell_along(float at, int size) { return (int)LEY_MIN(LEY_MAX(at, 0.0f), (float)(size - 1)) / LEY_DENSITY_CELL; }
+LEY_FN int cell_along(float at, int size)
+{
+    return (int)LEY_MIN(LEY_MAX(at, 0.0f), (float)(size - 1)) / LEY_DENSITY_CELL;
+}
 
-LEY_FN bool is_along(float at, int size, float reach) { return at >= -reach && at <= (float)(size - 1) + reach; }
+LEY_FN bool is_along(float at, int size, float reach)
+{
+    return at >= -reach && at <= (float)(size - 1) + reach;
+}
 
 LEY_FN int find_cell(LEY_GLOBAL const float *gm_position, size_t i, float weight, int4 size, int4 cells, atom reach,
                      LEY_REFERENCE(sixteen) numbers)

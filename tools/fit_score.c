@@ -56,8 +56,9 @@ static const option_row rows[] = {
             .offset = offsetof(fit_score_values, by),
             .value = "WHAT",
             .choices = windows,
-            .help = "also the correlation around each residue, in FILE_residues.csv, or each segment, which is a chain, in "
-                    "FILE_segments.csv"},
+            .help =
+                "also the correlation around each residue, in FILE_residues.csv, or each segment, which is a chain, in "
+                "FILE_segments.csv"},
     [PICTURE] = {.name = "picture",
                  .kind = OPTION_TEXT,
                  .offset = offsetof(fit_score_values, picture),
@@ -250,7 +251,8 @@ static int write_windows(const fit_score_run *r)
     text_file_print(&to, "%s,first_atom,pearson\n", r->values->by);
     for (int32_t w = 0; w < r->windows; w++) {
         const char chain = ley_residue_chain(ley_atoms_residues(r->d.atoms)[r->first[w]]);
-        const short_text name = is_by_segment(r->values) ? text_of("%.*s", chain != '\0', &chain) : text_of("%d", w + 1);
+        const short_text name =
+            is_by_segment(r->values) ? text_of("%.*s", chain != '\0', &chain) : text_of("%d", w + 1);
         text_file_print(&to, "%s,%d,%.9g\n", name.s, r->first[w] + 1, r->local[w]);
     }
     free(path);
@@ -299,9 +301,10 @@ static int conclude(const fit_score_run *r)
     if (code == 0 && values->by != NULL)
         code = write_windows(r);
     if (code == 0 && values->picture != NULL)
-        code = local_picture_write(r->local, r->windows, values->by,
-                                   text_of("%s, pearson %.4f", base_name(r->arguments->words[0]), r->score[LEY_FIT_PEARSON]).s,
-                                   values->picture);
+        code = local_picture_write(
+            r->local, r->windows, values->by,
+            text_of("%s, pearson %.4f", base_name(r->arguments->words[0]), r->score[LEY_FIT_PEARSON]).s,
+            values->picture);
     if (code == 0 && values->gradient)
         code = write_gradient(r);
     if (code == 0 && values->json != NULL)

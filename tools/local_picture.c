@@ -66,7 +66,8 @@ static void draw_axes(cairo_t *cairo, const drawing *d)
     cairo_set_line_width(cairo, 1);
     cairo_rectangle(cairo, frame.x - 0.5, frame.y - 0.5, frame.width + 1, frame.height + 1);
     cairo_stroke(cairo);
-    canvas_words(cairo, frame.x + 0.5 * frame.width, frame.y + frame.height + 2 * text_gap + 2 * text_size, 0.5, d->what);
+    canvas_words(cairo, frame.x + 0.5 * frame.width, frame.y + frame.height + 2 * text_gap + 2 * text_size, 0.5,
+                 d->what);
     canvas_words_up(cairo, margin + text_size, frame.y + 0.5 * frame.height, "local correlation with the map");
 }
 

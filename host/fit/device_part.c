@@ -7,8 +7,8 @@
 static int parts_of(const fit_problem *problem, const dev_info *info)
 {
     enum { ATOMS = 4096, MOST = 32 };
-    const size_t worth = problem->model.count / ATOMS + 1, units = info->compute_units > 0 ? (size_t)info->compute_units : 1,
-                 most = units < MOST ? units : MOST;
+    const size_t worth = problem->model.count / ATOMS + 1,
+                 units = info->compute_units > 0 ? (size_t)info->compute_units : 1, most = units < MOST ? units : MOST;
     return (int)(worth < most ? worth : most);
 }
 

@@ -288,8 +288,8 @@ static ley_status test_cells(const dev_kernel *built, void *context, ley_error *
     const bool has = found != NULL && count != NULL && (group == 1 || (rank != NULL && next != NULL && head != NULL));
     status = has ? sequence_finish(&t->part.batch[0].sequence, error) : LEY_ERROR_MEMORY;
     for (size_t i = 0; i < (size_t)FRAMES * ATOMS && status == LEY_OK; i++)
-        status = judge_number("the cell of atom", (int)(i / ATOMS), i % ATOMS, found[i], t->plain.cell[i / ATOMS][i % ATOMS],
-                              error);
+        status = judge_number("the cell of atom", (int)(i / ATOMS), i % ATOMS, found[i],
+                              t->plain.cell[i / ATOMS][i % ATOMS], error);
     for (size_t i = 0; i < FRAMES * bins && status == LEY_OK; i++)
         status = judge_number("the count of bin", (int)(i / bins), i % bins, count[i], t->plain.count[i], error);
     for (int f = 0; f < FRAMES && group > 1 && status == LEY_OK; f++)
@@ -371,8 +371,8 @@ static ley_status test_place(const dev_kernel *built, void *context, ley_error *
     const float(*atom)[4] = (const float(*)[4])get(t, s->atoms.buffer, 4 * atoms, error);
     const int32_t *order = get(t, s->order.buffer, atoms, error);
     const float *fall = spec->varied ? get(t, s->falls.buffer, atoms, error) : NULL;
-    status = atom != NULL && order != NULL && (!spec->varied || fall != NULL) ? sequence_finish(w, error)
-                                                                              : LEY_ERROR_MEMORY;
+    status =
+        atom != NULL && order != NULL && (!spec->varied || fall != NULL) ? sequence_finish(w, error) : LEY_ERROR_MEMORY;
     for (int f = 0; f < FRAMES && status == LEY_OK; f++)
         status = judge_places(t, f, atom + f * ATOMS, fall != NULL ? fall + f * ATOMS : NULL, order + f * ATOMS, error);
     trial_end(t);
@@ -672,7 +672,8 @@ static ley_status judge_gradient(const trial *t, int frame, const double *rho, d
     const fit_batch *b = &t->part.batch[0];
     ley_status status = LEY_OK;
     for (size_t atom = 0; atom < ATOMS; atom++) {
-        const float *found = (const float *)b->gradient.staging->bytes + ((size_t)frame * ATOMS + atom) * LEY_FIT_ATOM_SUMS;
+        const float *found =
+            (const float *)b->gradient.staging->bytes + ((size_t)frame * ATOMS + atom) * LEY_FIT_ATOM_SUMS;
         double right[LEY_FIT_ATOM_SUMS] = {0}, absolute = 0, at[3];
         density_place(m, t->position_A[frame][atom], at);
         for (int64_t i = 0; i < p->nodes; i++) {

@@ -202,7 +202,8 @@ static void launch(const fit_places *s, command_sequence *w, const dev_kernel *k
 {
     const size_t n = s->problem->model.count, group = (size_t)s->group;
     const double atom_s = group > 1 ? 2e-10 : 2e-8;
-    sequence_launch(w, kernel, (const size_t[3]){group > 1 ? (n + group - 1) / group : (size_t)s->parts, (size_t)frames, 1},
+    sequence_launch(w, kernel,
+                    (const size_t[3]){group > 1 ? (n + group - 1) / group : (size_t)s->parts, (size_t)frames, 1},
                     arguments, atom_s * (double)n * frames);
 }
 

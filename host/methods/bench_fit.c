@@ -29,8 +29,8 @@ typedef struct fit_bench_run {
     const fit_way *way;
     const ley_bench_options *o;
     ley_engine *engine;
-    int64_t kept, frames; /* in memory, taken in turn; of a run */
-    double processor_s;   /* of all threads, a frame of the last run */
+    int64_t kept, frames;    /* in memory, taken in turn; of a run */
+    double processor_s;      /* of all threads, a frame of the last run */
     double kernel_s, sort_s; /* of the device's kernels, and of sorting alone */
     double *weight, *score;
     float *position_A, *gradient;
@@ -188,7 +188,8 @@ static ley_status put_figures(const fit_bench_run *r, bench_row *b)
     bench_put_figure(&b->row, "kernel_ms", 1e3 * r->kernel_s);
     bench_put_figure(&b->row, "sort_ms", 1e3 * r->sort_s);
     bench_put_figure(&b->row, "frame_ms", 1e3 * b->row.median_s / (double)r->frames);
-    snprintf(b->specification, sizeof b->specification, "%lld atoms at %g A, %lld nodes: %.4g ms a frame from memory; kernels %.4g ms, of them sorting %.4g",
+    snprintf(b->specification, sizeof b->specification,
+             "%lld atoms at %g A, %lld nodes: %.4g ms a frame from memory; kernels %.4g ms, of them sorting %.4g",
              (long long)r->way->atoms, r->way->resolution_A, (long long)ley_grid_points(ley_map_grid(r->map)),
              1e3 * b->row.median_s / (double)r->frames, 1e3 * r->kernel_s, 1e3 * r->sort_s);
     return a->passed ? LEY_OK
