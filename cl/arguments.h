@@ -704,7 +704,6 @@
     NEXT(VALUE, sixteen, numbers) \
     NEXT(WRITE, int, gm_cell) \
     NEXT(WRITE, int, gm_count) \
-    NEXT(WRITE, int, gm_head) \
     NEXT(WRITE, int2, gm_next) \
     NEXT(WRITE, int, gm_rank)
 
@@ -718,7 +717,6 @@
     NEXT(VALUE, sixteen, numbers) \
     NEXT(READ, int, gm_cell) \
     NEXT(WRITE, int, gm_count) \
-    NEXT(READ, int, gm_head) \
     NEXT(READ, int2, gm_next) \
     NEXT(READ, int, gm_rank) \
     NEXT(READ, int, gm_first) \

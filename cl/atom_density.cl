@@ -107,9 +107,10 @@ LEY_KERNEL_OF(LEY_WG, 1, 1) atom_density(LEY_PARAMETERS(LEY_ATOM_DENSITY_ARGUMEN
 #else
                 is_empty = false;
                 for (int k = 0; k < count; k++) {
-                    const float4 own = gm_atoms[frame * n_atoms + base + k];
+                    const size_t at = frame * n_atoms + base + k;
+                    const float4 own = gm_atoms[at];
 #if LEY_VARIED
-                    const float fall = gm_falls[frame * n_atoms + base + k];
+                    const float fall = gm_falls[at];
 #else
                     const float fall = numbers.s9;
 #endif

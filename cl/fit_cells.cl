@@ -10,10 +10,9 @@
  * reach        in how many nodes along x, y, z atoms may be; those that reach no node are in no cell
  * numbers      see fit_place.h
  * gm_cell      [frames][n_atoms]; -1: in none
- * gm_count     [frames][cells * parts + 1] atoms of each cell, with a LEY_WG of 1 of each part. 0
- *              beforehand
- * gm_head      [frames][cells] 1 + the first atom of the list's first entry. 0 beforehand, and
- *              where there is none
+ * gm_count     [frames][cells * parts + 1] atoms of each cell, with a LEY_WG of 1 of each part; then,
+ *              of lists, [frames][cells] 1 + the first atom of the list's first entry; 0: there is
+ *              none. All 0 beforehand
  * gm_next      [frames][n_atoms] of an entry's first atom: 1 + that of the next entry, or 0, and
  *              how many atoms it has
  * gm_rank      [frames][n_atoms] the work-item that has the first atom of the entry, and LEY_WG
@@ -79,6 +78,7 @@ LEY_KERNEL_OF(LEY_WG, 1, 1) fit_cells(LEY_PARAMETERS(LEY_FIT_CELLS_ARGUMENTS))
     gm_rank[first + i] = leader + LEY_WG * before;
     if (cell < 0 || before > 0)
         return;
+    LEY_GLOBAL int *gm_head = gm_count + LEY_GROUPS(1) * ((size_t)cells.w + 1);
     LEY_ATOMIC_ADD(&gm_count[frame * ((size_t)cells.w + 1) + cell], all);
     int2 entry;
     entry.x = LEY_ATOMIC_EXCHANGE(&gm_head[frame * cells.w + cell], i + 1);

@@ -3,8 +3,8 @@
  * gm_position, gm_weight, n_atoms, numbers  as in fit_cells.cl
  * gm_fall      where LEY_VARIED, [n_atoms], 1/A^2
  * cells, parts of a frame
- * gm_cell, gm_head, gm_next, gm_rank  as fit_cells.cl has made them
- * gm_count     as well; with a LEY_WG of 1 it is 0 afterwards
+ * gm_cell, gm_next, gm_rank  as fit_cells.cl has made them
+ * gm_count     as well; with a LEY_WG of 1 counts are 0 afterwards
  * gm_first     [frames][cells * parts + 1] sums of gm_count before each
  * gm_atoms     [frames][n_atoms] {x, y, z, weight}, in nodes
  * gm_falls     where LEY_VARIED, [frames][n_atoms]
@@ -36,6 +36,7 @@ LEY_KERNEL_OF(LEY_WG, 1, 1) fit_place(LEY_PARAMETERS(LEY_FIT_PLACE_ARGUMENTS))
     const int item = LEY_LOCAL_ID(0), i = (int)LEY_GROUP_ID(0) * LEY_WG + item;
     const int cell = i < n_atoms ? gm_cell[first + i] : -1, rank = cell >= 0 ? gm_rank[first + i] : 0;
     if (cell >= 0 && rank == item) { /* the first one of its entry */
+        LEY_GLOBAL const int *gm_head = gm_count + LEY_GROUPS(1) * ((size_t)cells + 1);
         int begin = gm_begin[cell];
         for (int other = gm_head[frame * cells + cell]; other > 0;) {
             const int2 entry = gm_next[first + other - 1];

@@ -544,7 +544,7 @@ static void self_tests_find_faults(void **state)
         {&atom_density_kind, "atom_density-7", "x1 + 1) * parts];", "x1) * parts];"},
         {&atom_density_kind, "atom_density-7", "sums[k++] += high * b;", "sums[k++] += high * a;"},
         {&atom_density_kind, "atom_density-7", "PICK(value == value, rho, 0.0f)", "rho"},
-        {&atom_density_kind, "atom_density-varied-stored-0", "gm_falls[frame * n_atoms", "gm_falls[0 * n_atoms"},
+        {&atom_density_kind, "atom_density-varied-stored-0", "gm_falls[at]", "gm_falls[at - frame * n_atoms]"},
         {&atom_density_kind, "atom_density-stored-0", "along_yz[a * ROW + BRICK + k] *", "along_yz[a * ROW + BRICK] *",
          true},
         {&atom_density_kind, "atom_density-oblique-1", "min((int)floor(z + reach_z), BRICK - 1)",

@@ -279,11 +279,11 @@ static ley_status test_cells(const dev_kernel *built, void *context, ley_error *
     const size_t bins = fit_bins(s);
     fit_launch_cells(s, &t->part.batch[0].sequence, built, FRAMES);
     const int32_t *found = get(t, s->cell.buffer, atoms, error),
-                  *count = get(t, s->count.buffer, FRAMES * bins * sizeof *count, error);
+                  *count = get(t, s->count.buffer, FRAMES * fit_count_words(s) * sizeof *count, error);
     if (group > 1) {
         rank = get(t, s->rank.buffer, atoms, error);
         next = (const int32_t(*)[2])get(t, s->next.buffer, 2 * atoms, error);
-        head = get(t, s->head.buffer, FRAMES * bins * sizeof *head, error);
+        head = count != NULL ? count + FRAMES * bins : NULL;
     }
     const bool has = found != NULL && count != NULL && (group == 1 || (rank != NULL && next != NULL && head != NULL));
     status = has ? sequence_finish(&t->part.batch[0].sequence, error) : LEY_ERROR_MEMORY;
@@ -323,7 +323,8 @@ static void send_lists(trial *t, int group)
             }
         }
     if (head != NULL)
-        sequence_write(&t->part.batch[0].sequence, s->head.buffer, 0, head, FRAMES * cells * sizeof *head);
+        sequence_write(&t->part.batch[0].sequence, s->count.buffer, FRAMES * fit_bins(s) * sizeof *head, head,
+                       FRAMES * cells * sizeof *head);
     sequence_write(&t->part.batch[0].sequence, s->rank.buffer, 0, rank, sizeof rank);
     sequence_write(&t->part.batch[0].sequence, s->next.buffer, 0, next, sizeof next);
     free(head);

@@ -31,7 +31,7 @@ static frame_bytes bytes_of(const fit_part *part)
 /* As many as keep a device busy, and are soon done. */
 static int frames_of_batch(const fit_part *part, int64_t frames)
 {
-    static const double most_bytes = 256e6, most_atoms[2] = {4e5, 1e6}; /* of processors, of cards */
+    static const double most_bytes = 256e6, most_atoms[2] = {4e5, 2e6}; /* of processors, of cards */
     enum { MOST = 512 };
     const frame_bytes b = bytes_of(part);
     const double own = (double)(fit_places_bytes(&part->places, part->arena.device->info) + b.places + b.boxes +

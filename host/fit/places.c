@@ -41,7 +41,7 @@ typedef struct place_buffer {
     size_t words; /* of a frame */
 } place_buffer;
 
-enum { BUFFERS = 11 };
+enum { BUFFERS = 10 };
 
 static void list_buffers(fit_places *s, const dev_info *info, place_buffer list[BUFFERS])
 {
@@ -54,8 +54,7 @@ static void list_buffers(fit_places *s, const dev_info *info, place_buffer list[
         {&s->order.buffer, n},
         {&s->rank.buffer, linked},
         {&s->next.buffer, 2 * linked},
-        {&s->head.buffer, s->group > 1 ? bins : 0},
-        {&s->count.buffer, bins},
+        {&s->count.buffer, fit_count_words(s)},
         {&s->begin.buffer, bins},
         {&s->sums.buffer, (size_t)lists_first_parts(lists_first_spec(info).wg, (int)bins)}};
     memcpy(list, all, sizeof all);
@@ -164,7 +163,7 @@ static void clear(fit_places *s, command_sequence *w)
 ley_status fit_places_send(fit_places *s, command_sequence *w, int frames, const float *position_A,
                            const dev_staging *staging, int *bad, ley_error *error)
 {
-    static const size_t piece = 1 << 20;
+    static const size_t piece = 1 << 22;
     const int64_t n = (int64_t)s->problem->model.count;
     const size_t all = 3 * (size_t)n * (size_t)frames;
     taking t = {position_A, staging->bytes, 0, INT64_MAX};
@@ -222,13 +221,10 @@ void fit_launch_cells(const fit_places *s, command_sequence *w, const dev_kernel
                              .reach = {p->reach_nodes[0], p->reach_nodes[1], p->reach_nodes[2], 0},
                              .gm_cell = s->cell,
                              .gm_count = s->count,
-                             .gm_head = s->group > 1 ? s->head : s->cell,
                              .gm_next = next,
                              .gm_rank = s->group > 1 ? s->rank : s->cell};
     put_grid(&p->model, a.numbers);
-    sequence_fill(w, s->count.buffer, 0, 0, 4 * fit_bins(s) * (size_t)frames);
-    if (s->group > 1)
-        sequence_fill(w, s->head.buffer, 0, 0, 4 * fit_bins(s) * (size_t)frames);
+    sequence_fill(w, s->count.buffer, 0, 0, 4 * fit_count_words(s) * (size_t)frames);
     launch(s, w, kernel, frames, &a);
 }
 
@@ -245,7 +241,6 @@ void fit_launch_place(const fit_places *s, command_sequence *w, const dev_kernel
                              .parts = s->parts,
                              .gm_cell = s->cell,
                              .gm_count = s->count,
-                             .gm_head = s->group > 1 ? s->head : s->cell,
                              .gm_next = next,
                              .gm_rank = s->group > 1 ? s->rank : s->cell,
                              .gm_first = s->begin,

@@ -29,7 +29,7 @@ typedef struct fit_places {
     buffer_of_float weight, fall;    /* of atoms */
     buffer_of_float position, falls; /* of frames */
     buffer_of_float4 atoms;
-    buffer_of_int cell, count, head, rank, begin, sums, order;
+    buffer_of_int cell, count, rank, begin, sums, order;
     buffer_of_int2 next;
 } fit_places;
 
@@ -37,6 +37,12 @@ typedef struct fit_places {
 static inline size_t fit_bins(const fit_places *s)
 {
     return s->bricks->cell_count * (size_t)s->parts + 1;
+}
+
+/* Of a frame's counts, and heads of lists behind all frames' counts. */
+static inline size_t fit_count_words(const fit_places *s)
+{
+    return fit_bins(s) + (s->group > 1 ? s->bricks->cell_count : 0);
 }
 
 /* Bytes of a frame. */
