@@ -23,7 +23,7 @@ static const fit_way ways[] = {{"protein", 3341, 0, 5, false},
                                {"million-5A", 1000000, 0, 5, false},
                                {"million-10A", 1000000, 0, 10, false},
                                {"capsid-6.5A", 702240, 135, 6.5, false}}; /* of rabbit hemorrhagic disease virus */
-enum { WAYS = sizeof ways / sizeof *ways, KEPT_BYTES = 96 << 20, MOST_KEPT = 1024 };
+enum { WAYS = sizeof ways / sizeof *ways, KEPT_BYTES = 192 << 20, MOST_KEPT = 1024 };
 
 typedef struct fit_bench_run {
     const fit_way *way;
