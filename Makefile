@@ -224,7 +224,7 @@ $(BUILD)/tests/test_%: $(BUILD)/tests/test_%.o $(test_support) $(BUILD)/libleyde
 # Calls of these functions from one file of the library to another go through the test.
 wrapped_by = $(shell sed -n 's/^WRAPPED.[a-z_0-9 ]*, \([a-z_]*\),.*/\1/p' $(1))
 $(BUILD)/tests/test_msm_faults $(BUILD)/tests/test_long_faults $(BUILD)/tests/test_host_jobs: link_flags = $(patsubst %,-Wl$(comma)--wrap=%,$(call wrapped_by,tests/$(@F).c))
-$(BUILD)/tests/test_average_devices $(BUILD)/tests/test_energy_devices: link_flags = -Wl,--wrap=kernels_distrust
+$(BUILD)/tests/test_average_devices $(BUILD)/tests/test_energy_devices $(BUILD)/tests/test_fit_devices: link_flags = -Wl,--wrap=kernels_distrust
 $(BUILD)/tests/test_msm_devices: link_flags = -Wl,--wrap=kernels_distrust -Wl,--wrap=solver_seconds
 $(BUILD)/tests/test_surface: link_flags = -Wl,--wrap=realloc
 $(BUILD)/tests/test_by_plane: link_flags = -Wl,--wrap=coordinates_are_many
@@ -298,7 +298,7 @@ $(fake_icd): $(BUILD)/tests/fake_icd/fake_icd.so
 $(BUILD)/tests/test_check $(BUILD)/tests/test_check_faults: | $(fake_icd)
 
 # Faults before the real OpenCL, for the tests below.
-$(BUILD)/tests/test_cli_orbital $(BUILD)/tests/test_faults $(BUILD)/tests/test_average_devices $(BUILD)/tests/test_energy_devices $(BUILD)/tests/test_msm_devices $(BUILD)/tests/test_cli_batch $(BUILD)/tests/test_cli_ions $(BUILD)/tests/test_cli_late $(BUILD)/tests/test_cli_msm $(BUILD)/tests/test_cli_outputs $(BUILD)/tests/test_cli_points $(BUILD)/tests/test_fft: | $(BUILD)/tests/faulty_opencl/faulty_opencl.so
+$(BUILD)/tests/test_cli_orbital $(BUILD)/tests/test_faults $(BUILD)/tests/test_average_devices $(BUILD)/tests/test_energy_devices $(BUILD)/tests/test_fit_devices $(BUILD)/tests/test_msm_devices $(BUILD)/tests/test_cli_batch $(BUILD)/tests/test_cli_ions $(BUILD)/tests/test_cli_late $(BUILD)/tests/test_cli_msm $(BUILD)/tests/test_cli_outputs $(BUILD)/tests/test_cli_points $(BUILD)/tests/test_fft: | $(BUILD)/tests/faulty_opencl/faulty_opencl.so
 
 # The same of files.
 $(BUILD)/tests/test_cli_files: | $(BUILD)/tests/faulty_files/faulty_files.so

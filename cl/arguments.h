@@ -686,6 +686,7 @@
     NEXT(READ, float, gm_falls) \
     NEXT(READ, int, gm_first) \
     NEXT(INT, int, n_atoms) \
+    NEXT(INT, int, parts) \
     NEXT(VALUE, int4, bricks) \
     NEXT(VALUE, int4, reach) \
     NEXT(VALUE, sixteen, numbers) \
@@ -694,6 +695,36 @@
     NEXT(READ, float, gm_threshold) \
     NEXT(WRITE, float, gm_density) \
     NEXT(WRITE, float, gm_parts)
+
+#define LEY_FIT_CELLS_ARGUMENTS(FIRST, NEXT) \
+    FIRST(READ, float, gm_position) \
+    NEXT(READ, float, gm_weight) \
+    NEXT(INT, int, n_atoms) \
+    NEXT(VALUE, int4, size) \
+    NEXT(VALUE, int4, cells) \
+    NEXT(VALUE, atom, reach) \
+    NEXT(VALUE, sixteen, numbers) \
+    NEXT(WRITE, int, gm_cell) \
+    NEXT(WRITE, int, gm_count) \
+    NEXT(WRITE, int2, gm_next) \
+    NEXT(WRITE, int, gm_rank)
+
+#define LEY_FIT_PLACE_ARGUMENTS(FIRST, NEXT) \
+    FIRST(READ, float, gm_position) \
+    NEXT(READ, float, gm_weight) \
+    NEXT(READ, float, gm_fall) \
+    NEXT(INT, int, n_atoms) \
+    NEXT(INT, int, cells) \
+    NEXT(INT, int, parts) \
+    NEXT(VALUE, sixteen, numbers) \
+    NEXT(READ, int, gm_cell) \
+    NEXT(WRITE, int, gm_count) \
+    NEXT(READ, int2, gm_next) \
+    NEXT(READ, int, gm_rank) \
+    NEXT(READ, int, gm_first) \
+    NEXT(WRITE, float4, gm_atoms) \
+    NEXT(WRITE, float, gm_falls) \
+    NEXT(WRITE, int, gm_order)
 
 #define LEY_FIT_WINDOWS_ARGUMENTS(FIRST, NEXT) \
     FIRST(READ, float4, gm_places) \
@@ -711,9 +742,11 @@
 #define LEY_FIT_GRADIENT_ARGUMENTS(FIRST, NEXT) \
     FIRST(READ, float4, gm_atoms) \
     NEXT(READ, float, gm_falls) \
+    NEXT(READ, int, gm_cell) \
+    NEXT(READ, int, gm_order) \
     NEXT(READ, int, gm_first) \
     NEXT(INT, int, n_atoms) \
-    NEXT(INT, int, cells) \
+    NEXT(INT, int, bins) \
     NEXT(VALUE, int4, size) \
     NEXT(VALUE, sixteen, numbers) \
     NEXT(READ, float, gm_map) \

@@ -10,7 +10,8 @@
  *              LEY_DENSITY_CELL nodes along each axis, x fastest; atoms outside of the grid are in
  *              the nearest cell
  * gm_falls     where LEY_VARIED, [frames][n_atoms], 1/A^2
- * gm_first     [frames][cells + 1] where a cell's atoms begin; of the last one: how many there are
+ * gm_first     [frames][cells * parts + 1] where atoms of a part of a cell begin; of the last one:
+ *              how many there are
  * bricks       how many along x, y, z
  * reach        in how many nodes along x, y, z atoms may be that count
  * numbers      products of the grid's steps, A^2: of x, y and z with themselves, twice those of
@@ -63,56 +64,64 @@ LEY_KERNEL_OF(LEY_WG, 1, 1) atom_density(LEY_PARAMETERS(LEY_ATOM_DENSITY_ARGUMEN
     const int cells_x = bricks.x * BRICK_X / CELL, cells_y = bricks.y * BRICK / CELL,
               cells_z = bricks.z * BRICK / CELL;
     const size_t nodes_x = (size_t)bricks.x * BRICK_X, nodes_xy = nodes_x * bricks.y * BRICK;
-    LEY_GLOBAL const int *gm_frame = gm_first + frame * ((size_t)cells_x * cells_y * cells_z + 1);
-    real rho[NODES];
-#if LEY_SETS
+    LEY_GLOBAL const int *gm_frame = gm_first + frame * ((size_t)cells_x * cells_y * cells_z * parts + 1);
+    real rho[SUMMED];
     bool is_empty = true;
-#endif
 #if LEY_WIDTH == 1
     LEY_LOCAL_VARIABLE float sm_tables[TABLES];
     LEY_LOCAL_VARIABLE float4 sm_along_z[LEY_WG * (BRICK / 4)];
+    LEY_LOCAL_VARIABLE int sm_flags[LEY_WG / 4];
 #elif !LEY_OBLIQUE
     real along_x[STAGED];
     float along_yz[STAGED * ROW];
+    planes reached = 0;
     int staged = 0;
 #endif
 
-    for (int k = 0; k < NODES; k++)
+    for (int k = 0; k < SUMMED; k++)
         rho[k] = 0;
     for (int z = z0; z <= z1; z++)
         for (int y = y0; y <= y1; y++) {
-            const int row = (z * cells_y + y) * cells_x, begin = gm_frame[row + x0], end = gm_frame[row + x1 + 1];
+            const int row = (z * cells_y + y) * cells_x, begin = gm_frame[(row + x0) * parts],
+                      end = gm_frame[(row + x1 + 1) * parts];
             for (int base = begin; base < end; base += LEY_WG) {
                 const int count = min(LEY_WG, end - base);
-#if LEY_SETS
-                is_empty = false;
-#endif
 #if LEY_WIDTH == 1
-                LEY_BARRIER();
-                if (item < count)
-                    stage_atom(gm_atoms[frame * n_atoms + base + item],
+                const size_t at = frame * n_atoms + base + min(item, count - 1);
+                const float4 own = gm_atoms[at];
 #if LEY_VARIED
-                               gm_falls[frame * n_atoms + base + item],
+                const float fall = gm_falls[at];
 #else
-                               numbers.s9,
+                const float fall = numbers.s9;
 #endif
-                               first_x, first_y, first_z, numbers, item, sm_tables, sm_along_z);
+                const bool is_near = item < count && reaches_brick(own, fall, first_x, first_y, first_z, numbers);
+                int near;
+                ((LEY_LOCAL char *)sm_flags)[item] = is_near ? 1 : 0;
                 LEY_BARRIER();
-                add_atoms(count, item, numbers, sm_tables, sm_along_z, rho);
+                const int to = flags_before(item, sm_flags, &near);
+                if (is_near)
+                    stage_atom(own, fall, first_x, first_y, first_z, numbers, to, sm_tables, sm_along_z);
+                LEY_BARRIER();
+                add_atoms(near, item, numbers, sm_tables, sm_along_z, rho);
+                is_empty = is_empty && near == 0;
 #else
+                is_empty = false;
                 for (int k = 0; k < count; k++) {
-                    const float4 own = gm_atoms[frame * n_atoms + base + k];
+                    const size_t at = frame * n_atoms + base + k;
+                    const float4 own = gm_atoms[at];
 #if LEY_VARIED
-                    const float fall = gm_falls[frame * n_atoms + base + k];
+                    const float fall = gm_falls[at];
 #else
                     const float fall = numbers.s9;
 #endif
 #if LEY_OBLIQUE
                     add_atom(own, fall, first_x, first_y, first_z, numbers, rho);
 #else
-                    staged += stage_atom(own, fall, first_x, first_y, first_z, numbers, staged, along_x, along_yz);
+                    staged += stage_atom(own, fall, first_x, first_y, first_z, numbers, staged, along_x, along_yz,
+                                         &reached);
                     if (staged == STAGED) {
-                        add_staged(staged, along_x, along_yz, rho);
+                        add_staged(reached, along_x, along_yz, rho);
+                        reached = 0;
                         staged = 0;
                     }
 #endif
@@ -120,8 +129,10 @@ LEY_KERNEL_OF(LEY_WG, 1, 1) atom_density(LEY_PARAMETERS(LEY_ATOM_DENSITY_ARGUMEN
 #endif
             }
         }
-#if LEY_WIDTH > 1 && !LEY_OBLIQUE
-    add_staged(staged, along_x, along_yz, rho);
+#if LEY_WIDTH == 1
+    exchange_columns(item, sm_tables, rho);
+#elif !LEY_OBLIQUE
+    add_staged(reached, along_x, along_yz, rho);
 #endif
 
 #if LEY_STORED
@@ -150,17 +161,17 @@ LEY_KERNEL_OF(LEY_WG, 1, 1) atom_density(LEY_PARAMETERS(LEY_ATOM_DENSITY_ARGUMEN
 #if LEY_WIDTH == 1
     LEY_BARRIER();
     for (int k = 0; k < SUMS; k++)
-        sm_tables[k * (LEY_WG + 1) + item] = sums[k];
+        sm_tables[k * PITCH + item] = sums[k];
     LEY_BARRIER();
     for (int k = item; k < SUMS; k += LEY_WG) {
         float sum = 0;
         for (int i = 0; i < LEY_WG; i++)
-            sum += sm_tables[k * (LEY_WG + 1) + i];
+            sum += sm_tables[k * PITCH + i];
         gm_to[k] = sum;
     }
 #else
     for (int k = 0; k < SUMS; k++)
-        gm_to[k] = sum_of_lanes(sums[k]);
+        gm_to[k] = SUM_OF_LANES(sums[k]);
 #endif
 #endif
 }

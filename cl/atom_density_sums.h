@@ -3,11 +3,7 @@
 #ifndef LEY_ATOM_DENSITY_SUMS_H
 #define LEY_ATOM_DENSITY_SUMS_H
 
-#if LEY_WIDTH == 1
-#define PICK(condition, a, b) ((condition) ? (a) : (b))
-#else
-#define PICK(condition, a, b) select((real)(b), (real)(a), condition)
-#endif
+#include "fit_lanes.h"
 
 LEY_FN void add_nodes(real rho, real value, real mask, float threshold, real *sums)
 {

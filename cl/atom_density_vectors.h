@@ -1,11 +1,12 @@
 /* A work-item's brick, for processors: a vector of LEY_WIDTH nodes along x for each y and z. An
  * atom is staged as what its density is along x, times its weight, along y and along z; those that
- * are staged are added to a plane of rows at a time, which stay in registers. On grids that are
+ * reach a plane of rows are added to it, which stays in registers. On grids that are
  * oblique it is added to those rows alone that it reaches. */
 #ifndef LEY_ATOM_DENSITY_VECTORS_H
 #define LEY_ATOM_DENSITY_VECTORS_H
 
 #define NODES (BRICK * BRICK)
+#define SUMMED NODES
 #define NODE(k) ((first_z + (k) / BRICK) * nodes_xy + (first_y + (k) % BRICK) * nodes_x + first_x)
 #define STORE_NODES(to, value) LEY_PASTE(vstore, LEY_WIDTH)(value, 0, to)
 
@@ -15,12 +16,14 @@ LEY_FN real density_along(real way, float product, float fall, float limit)
     return select((real)0, ley_exp2(-product * square), square <= (real)limit);
 }
 
-#define STAGED 32 /* atoms */
+#define STAGED 32 /* atoms: bits of a plane's lane, which says which of them reach it */
+#define planes LEY_PASTE(int, LEY_WIDTH)
+#define FIRST_PLANE (LEY_WIDTH == ROW ? BRICK : 0) /* of its lanes */
 #define ROW (2 * BRICK) /* floats of an atom along y and z */
 
 /* Whether the atom reaches the brick; then it is staged as number `a`. */
 LEY_FN int stage_atom(float4 atom_at, float fall, int first_x, int first_y, int first_z, sixteen numbers, int a,
-                      real *along_x, float *along_yz)
+                      real *along_x, float *along_yz, planes *reached)
 {
     const float x = atom_at.x - first_x, y = atom_at.y - first_y, z = atom_at.z - first_z;
     const float reach_x = sqrt(numbers.s6 / fall), reach_y = sqrt(numbers.s7 / fall), reach_z = sqrt(numbers.s8 / fall);
@@ -31,24 +34,27 @@ LEY_FN int stage_atom(float4 atom_at, float fall, int first_x, int first_y, int 
 #if LEY_WIDTH == ROW
     const real is_z = LEY_LANES - (real)(BRICK - 0.5f), way = LEY_LANES - select((real)y, (real)(BRICK + z), is_z > 0);
     const real square = fall * way * way, product = select((real)numbers.s1, (real)numbers.s2, is_z > 0);
-    LEY_PASTE(vstore, LEY_WIDTH)(select((real)0, ley_exp2(-product * square),
-                                        square <= select((real)numbers.s7, (real)numbers.s8, is_z > 0)),
-                                 0, along_yz + a * ROW);
+    const real along_z =
+        select((real)0, ley_exp2(-product * square), square <= select((real)numbers.s7, (real)numbers.s8, is_z > 0));
 #else
+    const real along_z = density_along(LEY_LANES - z, numbers.s2, fall, numbers.s8);
     LEY_PASTE(vstore, LEY_WIDTH)(density_along(LEY_LANES - y, numbers.s1, fall, numbers.s7), 0, along_yz + a * ROW);
-    LEY_PASTE(vstore, LEY_WIDTH)(density_along(LEY_LANES - z, numbers.s2, fall, numbers.s8), 0,
-                                 along_yz + a * ROW + BRICK);
 #endif
+    LEY_PASTE(vstore, LEY_WIDTH)(along_z, 0, along_yz + a * ROW + BRICK - FIRST_PLANE);
+    *reached |= (along_z != 0) & (planes)(1 << a);
     return 1;
 }
 
-LEY_FN void add_staged(int count, const real *along_x, const float *along_yz, real *rho)
+LEY_FN void add_staged(planes reached, const real *along_x, const float *along_yz, real *rho)
 {
+    int lanes[LEY_WIDTH];
+    LEY_PASTE(vstore, LEY_WIDTH)(reached, 0, lanes);
     for (int k = 0; k < BRICK; k++) {
         real row[BRICK];
         UNROLL for (int j = 0; j < BRICK; j++)
             row[j] = rho[k * BRICK + j];
-        for (int a = 0; a < count; a++) {
+        for (uint left = (uint)lanes[FIRST_PLANE + k]; left != 0; left &= left - 1) {
+            const int a = LEY_LOWEST_BIT(left);
             const real xz = along_yz[a * ROW + BRICK + k] * along_x[a];
             UNROLL for (int j = 0; j < BRICK; j++)
                 row[j] += along_yz[a * ROW + j] * xz;
@@ -78,14 +84,5 @@ LEY_FN void add_atom(float4 atom_at, float fall, int first_x, int first_y, int f
         }
 }
 #endif
-
-LEY_FN float sum_of_lanes(real x)
-{
-    float lanes[LEY_WIDTH], sum = 0;
-    LEY_PASTE(vstore, LEY_WIDTH)(x, 0, lanes);
-    for (int k = 0; k < LEY_WIDTH; k++)
-        sum += lanes[k];
-    return sum;
-}
 
 #endif

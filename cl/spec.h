@@ -614,6 +614,16 @@
 #define LEY_FIT_WINDOW_SUMS 6
 #define LEY_FIT_ATOM_SUMS 9
 
+/* fit_cells.cl, fit_place.cl: atoms of a work-group; 1: a work-item has a part of the atoms. And
+ * where a part of `n` begins. */
+#define LEY_FIT_CELLS_KEYS(KEY) \
+    LEY_DIALECT_KEYS(KEY) \
+    KEY(LEY_WG, wg)
+#define LEY_FIT_PLACE_KEYS(KEY) \
+    LEY_FIT_CELLS_KEYS(KEY) \
+    KEY(LEY_VARIED, varied)
+#define LEY_FIRST_OF_PART(n, parts, part) ((n) / (parts) * (part) + ((n) % (parts) < (part) ? (n) % (parts) : (part)))
+
 /* fit_gradient.cl. */
 #define LEY_FIT_GRADIENT_KEYS(KEY) \
     LEY_DIALECT_KEYS(KEY) \

@@ -172,6 +172,9 @@ LEY_API double ley_atoms_total_charge_e(const ley_atoms *atoms);
  * and whose residue numbers are within 524,288; else NULL. */
 LEY_API const int32_t *ley_atoms_residues(const ley_atoms *atoms);
 
+/* The chain of such a number; '\0': it has none. */
+LEY_API char ley_residue_chain(int32_t residue);
+
 /* The smallest box around the centres. */
 LEY_API void ley_atoms_bounds_A(const ley_atoms *atoms, double low_A[3], double high_A[3]);
 

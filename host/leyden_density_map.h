@@ -127,6 +127,7 @@ typedef struct ley_fit_totals {
     int64_t undefined; /* frames without a correlation, */
     int64_t first;     /* the first of them, from 1; 0: none */
     double seconds, device_seconds; /* of all runs */
+    double sort_seconds;            /* of device_seconds, for sorting atoms into cells */
     int devices, failed;            /* that took frames; of them, those that failed */
     char device[128];               /* their names */
 } ley_fit_totals;

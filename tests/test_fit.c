@@ -541,10 +541,10 @@ static void self_tests_find_faults(void **state)
         const char *name, *from, *to;
         bool of_vectors;
     } faults[] = {
-        {&atom_density_kind, "atom_density-7", "x1 + 1];", "x1];"},
+        {&atom_density_kind, "atom_density-7", "x1 + 1) * parts];", "x1) * parts];"},
         {&atom_density_kind, "atom_density-7", "sums[k++] += high * b;", "sums[k++] += high * a;"},
         {&atom_density_kind, "atom_density-7", "PICK(value == value, rho, 0.0f)", "rho"},
-        {&atom_density_kind, "atom_density-varied-stored-0", "gm_falls[frame * n_atoms", "gm_falls[0 * n_atoms"},
+        {&atom_density_kind, "atom_density-varied-stored-0", "gm_falls[at]", "gm_falls[at - frame * n_atoms]"},
         {&atom_density_kind, "atom_density-stored-0", "along_yz[a * ROW + BRICK + k] *", "along_yz[a * ROW + BRICK] *",
          true},
         {&atom_density_kind, "atom_density-oblique-1", "min((int)floor(z + reach_z), BRICK - 1)",
@@ -553,10 +553,15 @@ static void self_tests_find_faults(void **state)
         {&atom_density_kind, "atom_density-group-7", "i < LEY_WG; i++", "i < LEY_WG - 1; i++"},
         {&atom_density_kind, "atom_density-group-stored-0", "rho[4 * k + 3] += xy * along.w;", ""},
         {&atom_density_kind, "atom_density-group-oblique-1", "dz * (by_z + numbers.s2 * dz)", "dz * (numbers.s2 * dz)"},
+        {&fit_cells_kind, "fit_cells", "gm_own[(size_t)cell * parts]++", "gm_own[cell]++", true},
+        {&fit_cells_kind, "fit_cells-group", "before += k < item ? 1 : 0;", ""},
+        {&fit_place_kind, "fit_place", "--gm_left[own]", "gm_left[own] - 1", true},
+        {&fit_place_kind, "fit_place-group-varied", "other - 1 < i", "other - 1 > i"},
         {&fit_windows_kind, "fit_windows", "i < min(first + LEY_FIT_CHUNK, count)", "i < min(first + 1, count)"},
         {&fit_windows_kind, "fit_windows", "b != b || ", ""},
         {&fit_gradient_kind, "fit_gradient", "by += row_b * dy;", "by += row_b * dz;"},
-        {&fit_gradient_kind, "fit_gradient-varied", "gm_falls[frame * n_atoms + own]", "gm_falls[own]"},
+        {&fit_gradient_kind, "fit_gradient", "x >= (real)first", "x >= (real)from", true},
+        {&fit_gradient_kind, "fit_gradient-group-varied", "gm_falls[frame * n_atoms + own]", "gm_falls[own]"},
     };
     const bool has_vectors = engine->workers[0].info->device_class == DEV_CPU;
     for (size_t i = 0; i < sizeof faults / sizeof *faults; i++) {
@@ -594,6 +599,8 @@ static void kernels_pass_their_tests(void **state)
     (void)state;
     const kernel_depth depth = support_is_quick() ? KERNEL_MORE : KERNEL_ALL;
     kernel_specs(&atom_density_kind, engine->workers[0].info, depth, count_kernel, (void *)&atom_density_kind);
+    kernel_specs(&fit_cells_kind, engine->workers[0].info, depth, count_kernel, (void *)&fit_cells_kind);
+    kernel_specs(&fit_place_kind, engine->workers[0].info, depth, count_kernel, (void *)&fit_place_kind);
     kernel_specs(&fit_windows_kind, engine->workers[0].info, depth, count_kernel, (void *)&fit_windows_kind);
     kernel_specs(&fit_gradient_kind, engine->workers[0].info, depth, count_kernel, (void *)&fit_gradient_kind);
 }

@@ -6,6 +6,7 @@
 #include "interrupt.h"
 #include "job_options.h"
 #include "json.h"
+#include "local_picture.h"
 #include "molecule.h"
 #include "registry.h"
 #include "text_file.h"
@@ -16,15 +17,15 @@
 #include <string.h>
 
 typedef struct fit_score_values {
-    const char *output, *mask, *value, *by, *device, *json;
+    const char *output, *mask, *value, *by, *picture, *device, *json;
     double threshold;
     ley_density_options density; /* its window */
     bool gradient, quiet;
 } fit_score_values;
 
-enum { OUTPUT, MASK, THRESHOLD, BY, WINDOW, GRADIENT };
+enum { OUTPUT, MASK, THRESHOLD, BY, PICTURE, WINDOW, GRADIENT };
 
-static const char *const windows[] = {"none", "residue", NULL};
+static const char *const windows[] = {"none", "residue", "segment", NULL};
 
 static const option_row rows[] = {
     [OUTPUT] = {.name = "output",
@@ -55,7 +56,15 @@ static const option_row rows[] = {
             .offset = offsetof(fit_score_values, by),
             .value = "WHAT",
             .choices = windows,
-            .help = "also the correlation around each residue, in FILE_residues.csv"},
+            .help =
+                "also the correlation around each residue, in FILE_residues.csv, or each segment, which is a chain, in "
+                "FILE_segments.csv"},
+    [PICTURE] = {.name = "picture",
+                 .kind = OPTION_TEXT,
+                 .offset = offsetof(fit_score_values, picture),
+                 .value = "FILE",
+                 .unset = "none",
+                 .help = "picture of what --by gives: .png, .svg or .pdf"},
     [WINDOW] = {OPTION_OF(ley_density_options, "window_radius", fit_score_values, density)},
     [GRADIENT] = {.name = "gradient",
                   .kind = OPTION_FLAG,
@@ -78,7 +87,7 @@ typedef struct fit_score_run {
     const fit_score_values *values;
     atom_density d;
     ley_map *map, *mask;
-    int32_t *window, *first; /* [atoms] which residue; [residues] its first atom */
+    int32_t *window, *first; /* [atoms] which residue or segment; [windows] its first atom */
     int32_t windows;
     float *position_A, *gradient;
     double score[LEY_FIT_SCORES], *local;
@@ -91,6 +100,16 @@ static char *name_beside(const char *path, const char *suffix)
     char *name = allocate(size, 1);
     snprintf(name, size, "%.*s%s.csv", (int)(strlen(path) - strlen(".csv")), path, suffix);
     return name;
+}
+
+static bool is_by_segment(const fit_score_values *values)
+{
+    return strcmp(values->by, "segment") == 0;
+}
+
+static char *name_of_windows(const fit_score_values *values)
+{
+    return name_beside(values->output, is_by_segment(values) ? "_segments" : "_residues");
 }
 
 static int check(const parsed_arguments *arguments)
@@ -106,13 +125,19 @@ static int check(const parsed_arguments *arguments)
                           values->threshold);
     if (option_given(arguments, WINDOW) && values->by == NULL)
         return fail_usage(command, "--window-radius is for local correlations: --by residue asks for them");
-    char *beside[2] = {values->by != NULL ? name_beside(values->output, "_residues") : NULL,
+    if (values->picture != NULL && values->by == NULL)
+        return fail_usage(command, "--picture draws what --by gives: add --by residue");
+    if (values->picture != NULL && !ends_with(values->picture, ".png") && !ends_with(values->picture, ".svg") &&
+        !ends_with(values->picture, ".pdf"))
+        return fail_usage(command, "--picture: '%s' must end in .png, .svg or .pdf", values->picture);
+    char *beside[2] = {values->by != NULL ? name_of_windows(values) : NULL,
                        values->gradient ? name_beside(values->output, "_gradient") : NULL};
     const named_file files[] = {{arguments->operand, "map", NULL},
                                 {arguments->words[0], "molecule", NULL},
                                 {values->mask, "mask", NULL},
                                 {values->output, "table", "--output"},
-                                {beside[0], "table of residues", "--by"},
+                                {beside[0], "table of windows", "--by"},
+                                {values->picture, "picture", "--picture"},
                                 {beside[1], "gradient", "--gradient"},
                                 {values->json, "report", "--json"}};
     const int code = files_check(command, files, sizeof files / sizeof *files);
@@ -121,20 +146,25 @@ static int check(const parsed_arguments *arguments)
     return code;
 }
 
-/* Atoms of one residue follow each other. */
-static ley_status find_residues(fit_score_run *r, ley_error *error)
+/* Atoms of one residue follow each other; those of one chain need not. */
+static ley_status find_windows(fit_score_run *r, ley_error *error)
 {
     const int32_t *residue = ley_atoms_residues(r->d.atoms);
     const size_t n = ley_atoms_count(r->d.atoms);
+    int32_t of_chain[256];
+    memset(of_chain, -1, sizeof of_chain);
     if (residue == NULL)
         return fail_into(error, LEY_ERROR_INPUT, "%s does not say which atoms are of which residue",
                          base_name(r->arguments->words[0]));
     r->window = allocate(n, sizeof *r->window);
     r->first = allocate(n, sizeof *r->first);
     for (size_t i = 0; i < n; i++) {
-        if (i == 0 || residue[i] != residue[i - 1])
-            r->first[r->windows++] = (int32_t)i;
-        r->window[i] = r->windows - 1;
+        int32_t *chain = &of_chain[(unsigned char)ley_residue_chain(residue[i])];
+        if (is_by_segment(r->values) ? *chain < 0 : i == 0 || residue[i] != residue[i - 1]) {
+            r->first[r->windows] = (int32_t)i;
+            *chain = r->windows++;
+        }
+        r->window[i] = is_by_segment(r->values) ? *chain : r->windows - 1;
     }
     r->local = allocate((size_t)r->windows, sizeof *r->local);
     return LEY_OK;
@@ -181,7 +211,7 @@ static ley_status work(fit_score_run *r, ley_error *error)
     if (status == LEY_OK)
         status = atom_density_begin(&r->d, r->arguments->words[0], values->device, values->quiet, r->arguments, error);
     if (status == LEY_OK && values->by != NULL)
-        status = find_residues(r, error);
+        status = find_windows(r, error);
     return status == LEY_OK ? score(r, error) : status;
 }
 
@@ -212,14 +242,19 @@ static int write_scores(const fit_score_run *r)
     return text_file_end(&to);
 }
 
-static int write_residues(const fit_score_run *r)
+/* Residues by number, segments by their chain's letter. */
+static int write_windows(const fit_score_run *r)
 {
-    char *path = name_beside(r->values->output, "_residues");
+    char *path = name_of_windows(r->values);
     text_file to;
     text_file_begin(&to, path, false);
-    text_file_print(&to, "residue,first_atom,pearson\n");
-    for (int32_t w = 0; w < r->windows; w++)
-        text_file_print(&to, "%d,%d,%.9g\n", w + 1, r->first[w] + 1, r->local[w]);
+    text_file_print(&to, "%s,first_atom,pearson\n", r->values->by);
+    for (int32_t w = 0; w < r->windows; w++) {
+        const char chain = ley_residue_chain(ley_atoms_residues(r->d.atoms)[r->first[w]]);
+        const short_text name =
+            is_by_segment(r->values) ? text_of("%.*s", chain != '\0', &chain) : text_of("%d", w + 1);
+        text_file_print(&to, "%s,%d,%.9g\n", name.s, r->first[w] + 1, r->local[w]);
+    }
     free(path);
     return text_file_end(&to);
 }
@@ -239,17 +274,19 @@ static int write_gradient(const fit_score_run *r)
 
 static int report(const fit_score_run *r)
 {
+    const fit_score_values *values = r->values;
     json_t *to = json_begin(r->arguments);
     json_put(to, "density", json_text(atom_density_text(&r->d)));
     for (int k = 0; k < LEY_FIT_SCORES; k++)
         if (has_score(r, k))
             json_put(to, score_names[k], json_number(r->score[k]));
-    json_put(to, "residues", r->local != NULL ? json_numbers(r->local, (size_t)r->windows) : json_null());
+    json_put(to, "by", r->local != NULL ? json_text(values->by) : json_null());
+    json_put(to, "local", r->local != NULL ? json_numbers(r->local, (size_t)r->windows) : json_null());
     json_put(to, "checked_nodes", json_count(r->totals.checked_nodes));
     json_put(to, "error", json_number(r->totals.error));
     json_put(to, "device", json_text(r->totals.device));
     json_put(to, "elapsed_s", json_number(r->totals.seconds));
-    return json_finish(to, r->values->json);
+    return json_finish(to, values->json);
 }
 
 static void warn_of_few_nodes(const fit_score_run *r)
@@ -271,7 +308,12 @@ static int conclude(const fit_score_run *r)
     if (values->output != NULL)
         code = write_scores(r);
     if (code == 0 && values->by != NULL)
-        code = write_residues(r);
+        code = write_windows(r);
+    if (code == 0 && values->picture != NULL)
+        code = local_picture_write(
+            r->local, r->windows, values->by,
+            text_of("%s, pearson %.4f", base_name(r->arguments->words[0]), r->score[LEY_FIT_PEARSON]).s,
+            values->picture);
     if (code == 0 && values->gradient)
         code = write_gradient(r);
     if (code == 0 && values->json != NULL)
@@ -317,7 +359,7 @@ const subcommand fit_score_command = {
     .name = "fit-score",
     .summary = "Compute how well a structure fits a map.",
     .examples = {"leyden fit-score emd_1234.map protein.pqr --resolution 5 -o score.csv",
-                 "leyden fit-score map.mrc protein.pqr --resolution 6.5 --by residue -o score.csv"},
+                 "leyden fit-score map.mrc protein.pqr --resolution 6.5 --by residue -o score.csv --picture score.png"},
     .operand = "MAP",
     .operand_help = "the map; not-a-numbers in it do not count",
     .words = "MOLECULE",

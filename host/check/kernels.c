@@ -342,6 +342,8 @@ static const struct {
     {&born_pairs_kind, try_alone},
     {&born_particles_kind, try_alone},
     {&atom_density_kind, try_alone},
+    {&fit_cells_kind, try_alone},
+    {&fit_place_kind, try_alone},
     {&fit_windows_kind, try_alone},
     {&fit_gradient_kind, try_alone},
     {&reference_kind, try_reference},

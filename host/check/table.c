@@ -119,6 +119,8 @@ const check_row check_table[] = {
     KERNEL("born_pairs", 0, "generalised Born: sums over all pairs"),
     KERNEL("born_particles", 0, "generalised Born: radii, energies and slopes"),
     KERNEL("atom_density", 0, "densities of atoms, and their correlations with a map"),
+    KERNEL("fit_cells", 0, "cells of atoms on a grid"),
+    KERNEL("fit_place", 0, "atoms by cells"),
     KERNEL("fit_windows", 0, "correlations around residues"),
     KERNEL("fit_gradient", 0, "gradients of correlations by atoms' places"),
 };

@@ -1,6 +1,7 @@
 #include "fit/kernels.h"
 
 #include "error.h"
+#include "parallel.h"
 #include "verify/self_test.h"
 
 #include <math.h>
@@ -10,11 +11,19 @@
 
 /* ---- A trial --------------------------------------------------------------------------------- */
 
-enum { ATOMS = 70, WINDOWS = 5, FRAMES = 2 };
+enum { ATOMS = 150, WINDOWS = 5, FRAMES = 2, PARTS = 3 };
+
+/* Atoms of frames by cells, by plain loops. */
+typedef struct plain_places {
+    float atom[FRAMES][ATOMS][4], fall[FRAMES][ATOMS];
+    int32_t cell[FRAMES][ATOMS], order[FRAMES][ATOMS];
+    int32_t *count, *first; /* [frames][bins] */
+} plain_places;
 
 typedef struct trial {
     fit_problem problem;
     fit_part part;
+    plain_places plain;
     float position_A[FRAMES][ATOMS][3];
     double threshold[FRAMES];
     ley_map *map, *mask;
@@ -33,9 +42,72 @@ static ley_status make_maps(trial *t, const ley_grid *grid, bool has_mask, uint3
     return status;
 }
 
+/* -1: it reaches no node. */
+static int32_t plain_cell(const trial *t, size_t atom, const double at[3])
+{
+    const fit_problem *p = &t->problem;
+    int32_t number = 0;
+    for (int axis = 2; axis >= 0; axis--) {
+        const double last = (double)(p->model.grid.n[axis] - 1);
+        if (at[axis] < -p->reach_nodes[axis] || at[axis] > last + p->reach_nodes[axis])
+            return -1;
+        number = number * t->part.bricks.cells[axis] + (int32_t)(fmin(fmax(at[axis], 0), last) / LEY_DENSITY_CELL);
+    }
+    return p->model.weight[atom] == 0 ? -1 : number;
+}
+
+static ley_status sort_plainly(trial *t, ley_error *error)
+{
+    plain_places *s = &t->plain;
+    const size_t parts = (size_t)t->part.places.parts, bins = fit_bins(&t->part.places);
+    s->count = calloc(FRAMES * bins, sizeof *s->count);
+    s->first = calloc(FRAMES * bins, sizeof *s->first);
+    if (s->count == NULL || s->first == NULL)
+        return ley_fail_memory(error, 2 * FRAMES * bins * sizeof *s->count, "the self-test");
+    for (size_t f = 0; f < FRAMES; f++) {
+        double at[ATOMS][3];
+        int32_t slot = 0;
+        for (size_t i = 0; i < ATOMS; i++) {
+            density_place(&t->problem.model, t->position_A[f][i], at[i]);
+            s->cell[f][i] = plain_cell(t, i, at[i]);
+        }
+        for (size_t bin = 0; bin < bins; bin++) {
+            s->first[f * bins + bin] = slot;
+            for (size_t i = 0; i < ATOMS; i++) {
+                if (s->cell[f][i] != (int32_t)(bin / parts) || i < parallel_first(ATOMS, parts, bin % parts) ||
+                    i >= parallel_first(ATOMS, parts, bin % parts + 1))
+                    continue;
+                for (int axis = 0; axis < 3; axis++)
+                    s->atom[f][slot][axis] = (float)at[i][axis];
+                s->atom[f][slot][3] = (float)t->problem.model.weight[i];
+                s->fall[f][slot] = fit_fall(t->problem.model.sigma_A[i]);
+                s->order[f][slot++] = (int32_t)i;
+                s->count[f * bins + bin]++;
+            }
+        }
+    }
+    return LEY_OK;
+}
+
+/* Gives the device what fit_cells.cl and the sums make, or all that fit_place.cl makes as well. */
+static void send_places(trial *t)
+{
+    const plain_places *s = &t->plain;
+    const fit_places *to = &t->part.places;
+    const size_t bins = FRAMES * fit_bins(to) * sizeof(int32_t);
+    command_sequence *w = &t->part.batch[0].sequence;
+    sequence_write(w, to->cell.buffer, 0, s->cell, sizeof s->cell);
+    sequence_write(w, to->count.buffer, 0, s->count, bins);
+    sequence_write(w, to->begin.buffer, 0, s->first, bins);
+    sequence_write(w, to->atoms.buffer, 0, s->atom, sizeof s->atom);
+    sequence_write(w, to->order.buffer, 0, s->order, sizeof s->order);
+    if (t->problem.is_varied)
+        sequence_write(w, to->falls.buffer, 0, s->fall, sizeof s->fall);
+}
+
 /* On a grid that is no whole number of bricks; some atoms are outside. */
-static ley_status trial_begin(trial *t, dev *device, const atom_density_spec *spec, bool has_gradient, bool has_windows,
-                              ley_error *error)
+static ley_status trial_begin(trial *t, dev *device, const atom_density_spec *spec, int group, bool has_gradient,
+                              bool has_windows, ley_error *error)
 {
     static const ley_grid grids[2] = {{{-2, 3, 1}, LEY_STEPS(1.1, 1.3, 1.2), {21, 13, 10}},
                                       {{-2, 3, 1}, {{1.1, 0, 0}, {0.5, 1.2, 0}, {-0.3, 0.4, 1.2}}, {21, 13, 10}}};
@@ -76,9 +148,11 @@ static ley_status trial_begin(trial *t, dev *device, const atom_density_spec *sp
     if (status == LEY_OK)
         status = fit_problem_make(&t->problem, &target, ATOMS, weight, radius_A, &o, error);
     if (status == LEY_OK)
-        status = fit_memory_make(&t->part, &t->problem, device, spec, FRAMES, error);
+        status = fit_memory_make(&t->part, &t->problem, device, spec, group, group > 1 ? 1 : PARTS, FRAMES, error);
     if (status == LEY_OK && t->part.frames < FRAMES)
         status = ley_fail(error, LEY_ERROR_NO_DEVICE, "no room for a self-test's frames");
+    if (status == LEY_OK)
+        status = sort_plainly(t, error);
     return status == LEY_OK
                ? fit_batch_begin(&t->part, &t->part.batch[0], FRAMES, t->position_A[0][0], t->threshold, &bad, error)
                : status;
@@ -90,6 +164,8 @@ static void trial_end(trial *t)
     fit_problem_end(&t->problem);
     ley_map_destroy(t->map);
     ley_map_destroy(t->mask);
+    free(t->plain.count);
+    free(t->plain.first);
     free(t);
 }
 
@@ -132,6 +208,230 @@ static size_t padded_node(const trial *t, int64_t node)
     const int64_t x = node % n[0], y = node / n[0] % n[1], z = node / (n[0] * n[1]);
     return (size_t)((z * nodes[1] + y) * nodes[0] + x);
 }
+
+/* ---- fit_cells and fit_place ----------------------------------------------------------------- */
+
+static ley_status judge_number(const char *what, int frame, size_t i, long long found, long long right,
+                               ley_error *error)
+{
+    return found == right ? LEY_OK
+                          : ley_fail(error, LEY_ERROR_WRONG_RESULT, "%s %zu of frame %d is %lld, not %lld", what, i,
+                                     frame, found, right);
+}
+
+/* A trial for kernels of work-groups of so many atoms. */
+static ley_status places_begin(trial **t, const dev_kernel *built, int group, bool is_varied, ley_error *error)
+{
+    const atom_density_spec spec = fit_spec_of(built->device->info, false, true, is_varied, true, LEY_FIT_ALL);
+    const ley_status status = trial_make(t, error);
+    return status == LEY_OK ? trial_begin(*t, built->device, &spec, group, false, false, error) : status;
+}
+
+/* What a buffer has when the sequence has ended; NULL: no memory. */
+static const void *get(trial *t, dev_buffer *buffer, size_t bytes, ley_error *error)
+{
+    dev_staging *back = NULL;
+    if (arena_staging(&t->part.arena, bytes, &back, error) != LEY_OK)
+        return NULL;
+    sequence_read(&t->part.batch[0].sequence, buffer, 0, back, bytes);
+    return back->bytes;
+}
+
+/* Entries of a frame's lists: atoms of each cell, and their ranks. */
+static ley_status judge_lists(const trial *t, int f, int group, const int32_t *head, const int32_t (*next)[2],
+                              const int32_t *rank, ley_error *error)
+{
+    const int32_t *own = t->plain.cell[f];
+    ley_status status = LEY_OK;
+    for (int32_t i = 0; i < ATOMS && status == LEY_OK; i++) {
+        int32_t leader = -1, before = 0, all = 0, found = 0, steps = 0;
+        for (int32_t k = i / group * group; k < ATOMS && k < (i / group + 1) * group; k++)
+            if (own[k] == own[i]) {
+                leader = leader < 0 ? k : leader;
+                before += k < i ? 1 : 0;
+                all++;
+            }
+        if (own[i] < 0)
+            continue;
+        status = judge_number("the rank of atom", f, (size_t)i, rank[i], leader % group + group * before, error);
+        for (int32_t k = head[own[i]]; k > 0 && k <= ATOMS && steps < ATOMS; k = next[k - 1][0], steps++)
+            found += k - 1 == leader ? next[k - 1][1] : 0;
+        if (status == LEY_OK)
+            status = judge_number("the entry of atom", f, (size_t)i, found, all, error);
+    }
+    return status;
+}
+
+static ley_status test_cells(const dev_kernel *built, void *context, ley_error *error)
+{
+    const int group = ((const fit_cells_spec *)built->spec)->wg;
+    const size_t atoms = (size_t)FRAMES * ATOMS * sizeof(int32_t);
+    const int32_t *rank = NULL, *head = NULL;
+    const int32_t(*next)[2] = NULL;
+    trial *t;
+    (void)context;
+    ley_status status = places_begin(&t, built, group, false, error);
+    if (status != LEY_OK) {
+        trial_end(t);
+        return status;
+    }
+    const fit_places *s = &t->part.places;
+    const size_t bins = fit_bins(s);
+    fit_launch_cells(s, &t->part.batch[0].sequence, built, FRAMES);
+    const int32_t *found = get(t, s->cell.buffer, atoms, error),
+                  *count = get(t, s->count.buffer, FRAMES * fit_count_words(s) * sizeof *count, error);
+    if (group > 1) {
+        rank = get(t, s->rank.buffer, atoms, error);
+        next = (const int32_t(*)[2])get(t, s->next.buffer, 2 * atoms, error);
+        head = count != NULL ? count + FRAMES * bins : NULL;
+    }
+    const bool has = found != NULL && count != NULL && (group == 1 || (rank != NULL && next != NULL && head != NULL));
+    status = has ? sequence_finish(&t->part.batch[0].sequence, error) : LEY_ERROR_MEMORY;
+    for (size_t i = 0; i < (size_t)FRAMES * ATOMS && status == LEY_OK; i++)
+        status = judge_number("the cell of atom", (int)(i / ATOMS), i % ATOMS, found[i],
+                              t->plain.cell[i / ATOMS][i % ATOMS], error);
+    for (size_t i = 0; i < FRAMES * bins && status == LEY_OK; i++)
+        status = judge_number("the count of bin", (int)(i / bins), i % bins, count[i], t->plain.count[i], error);
+    for (int f = 0; f < FRAMES && group > 1 && status == LEY_OK; f++)
+        status = judge_lists(t, f, group, head + (size_t)f * (bins - 1), next + f * ATOMS, rank + f * ATOMS, error);
+    trial_end(t);
+    return status;
+}
+
+/* What fit_cells.cl makes of lists beside cells and counts. */
+static void send_lists(trial *t, int group)
+{
+    int32_t rank[FRAMES][ATOMS] = {{0}}, next[FRAMES][ATOMS][2] = {{{0}}};
+    const fit_places *s = &t->part.places;
+    const size_t cells = t->part.bricks.cell_count;
+    int32_t *head = calloc(FRAMES * cells, sizeof *head);
+    for (int f = 0; f < FRAMES && head != NULL; f++)
+        for (int32_t i = 0; i < ATOMS; i++) {
+            int32_t leader = i, before = 0, *own = head + (size_t)f * cells + t->plain.cell[f][i];
+            if (t->plain.cell[f][i] < 0)
+                continue;
+            for (int32_t k = i - 1; k >= i / group * group; k--)
+                if (t->plain.cell[f][k] == t->plain.cell[f][i]) {
+                    leader = k;
+                    before++;
+                }
+            rank[f][i] = leader % group + group * before;
+            next[f][leader][1]++;
+            if (before == 0) {
+                next[f][i][0] = *own;
+                *own = i + 1;
+            }
+        }
+    if (head != NULL)
+        sequence_write(&t->part.batch[0].sequence, s->count.buffer, FRAMES * fit_bins(s) * sizeof *head, head,
+                       FRAMES * cells * sizeof *head);
+    sequence_write(&t->part.batch[0].sequence, s->rank.buffer, 0, rank, sizeof rank);
+    sequence_write(&t->part.batch[0].sequence, s->next.buffer, 0, next, sizeof next);
+    free(head);
+}
+
+static ley_status judge_places(const trial *t, int f, const float (*atom)[4], const float *fall, const int32_t *order,
+                               ley_error *error)
+{
+    const plain_places *s = &t->plain;
+    const size_t bins = fit_bins(&t->part.places);
+    ley_status status = LEY_OK;
+    for (size_t slot = 0; slot < (size_t)s->first[(size_t)(f + 1) * bins - 1] && status == LEY_OK; slot++) {
+        status = judge_number("the atom of slot", f, slot, order[slot], s->order[f][slot], error);
+        for (int k = 0; k < 4 && status == LEY_OK; k++)
+            status = judge("a number of slot", f, slot, (double)atom[slot][k], (double)s->atom[f][slot][k],
+                           k < 3 ? 30 : (double)s->atom[f][slot][3], error);
+        if (fall != NULL && status == LEY_OK)
+            status = judge("the width of slot", f, slot, (double)fall[slot], (double)s->fall[f][slot],
+                           (double)s->fall[f][slot], error);
+    }
+    return status;
+}
+
+static ley_status test_place(const dev_kernel *built, void *context, ley_error *error)
+{
+    const fit_place_spec *spec = (const fit_place_spec *)built->spec;
+    trial *t;
+    (void)context;
+    ley_status status = places_begin(&t, built, spec->wg, spec->varied != 0, error);
+    if (status != LEY_OK) {
+        trial_end(t);
+        return status;
+    }
+    const fit_places *s = &t->part.places;
+    command_sequence *w = &t->part.batch[0].sequence;
+    const size_t atoms = (size_t)FRAMES * ATOMS * sizeof(float);
+    send_places(t);
+    sequence_fill(w, s->atoms.buffer, 0, UINT32_MAX, 4 * atoms);
+    sequence_fill(w, s->order.buffer, 0, UINT32_MAX, atoms);
+    if (spec->varied)
+        sequence_fill(w, s->falls.buffer, 0, UINT32_MAX, atoms);
+    if (spec->wg > 1)
+        send_lists(t, spec->wg);
+    fit_launch_place(s, w, built, FRAMES);
+    const float(*atom)[4] = (const float(*)[4])get(t, s->atoms.buffer, 4 * atoms, error);
+    const int32_t *order = get(t, s->order.buffer, atoms, error);
+    const float *fall = spec->varied ? get(t, s->falls.buffer, atoms, error) : NULL;
+    status =
+        atom != NULL && order != NULL && (!spec->varied || fall != NULL) ? sequence_finish(w, error) : LEY_ERROR_MEMORY;
+    for (int f = 0; f < FRAMES && status == LEY_OK; f++)
+        status = judge_places(t, f, atom + f * ATOMS, fall != NULL ? fall + f * ATOMS : NULL, order + f * ATOMS, error);
+    trial_end(t);
+    return status;
+}
+
+static void cells_group(const dev_info *info, const void *spec, size_t size[3])
+{
+    (void)info;
+    size[0] = (size_t)((const fit_cells_spec *)spec)->wg;
+    size[1] = size[2] = 1;
+}
+
+static void place_group(const dev_info *info, const void *spec, size_t size[3])
+{
+    (void)info;
+    size[0] = (size_t)((const fit_place_spec *)spec)->wg;
+    size[1] = size[2] = 1;
+}
+
+static size_t cells_local(const dev_info *info, const void *spec)
+{
+    const int group = ((const fit_cells_spec *)spec)->wg;
+    (void)info;
+    return group > 1 ? (size_t)group * sizeof(int32_t) : 0;
+}
+
+static size_t place_local(const dev_info *info, const void *spec)
+{
+    const fit_cells_spec cells = {FIT_PLAIN, .wg = ((const fit_place_spec *)spec)->wg};
+    return cells_local(info, &cells);
+}
+
+static void cells_specs(const dev_info *info, kernel_depth depth, kernel_visit *visit, void *context)
+{
+    for (int is_group = 0; is_group < (info->device_class == DEV_CPU && depth > KERNEL_FEW ? 2 : 1); is_group++) {
+        const fit_cells_spec spec = {FIT_PLAIN, .wg = fit_places_group(info, is_group != 0)};
+        visit(context, is_group ? "fit_cells-group" : "fit_cells", &spec);
+    }
+}
+
+static void place_specs(const dev_info *info, kernel_depth depth, kernel_visit *visit, void *context)
+{
+    for (int is_group = 0; is_group < (info->device_class == DEV_CPU && depth > KERNEL_FEW ? 2 : 1); is_group++)
+        for (int is_varied = 0; is_varied < 2; is_varied++) {
+            char name[64];
+            const fit_place_spec spec = {FIT_PLAIN, .wg = fit_places_group(info, is_group != 0), .varied = is_varied};
+            snprintf(name, sizeof name, "fit_place%s%s", is_group ? "-group" : "", is_varied ? "-varied" : "");
+            visit(context, name, &spec);
+        }
+}
+
+KERNEL_DESCRIBE_ARGUMENTS(fit_cells, LEY_FIT_CELLS_ARGUMENTS)
+const kernel_kind fit_cells_kind = {KERNEL_DESCRIPTION(fit_cells, LEY_FIT_CELLS_KEYS, fit_cells), .group = cells_group,
+                                    .local_bytes = cells_local, .specs = cells_specs, .test = test_cells};
+KERNEL_DESCRIBE_ARGUMENTS(fit_place, LEY_FIT_PLACE_ARGUMENTS)
+const kernel_kind fit_place_kind = {KERNEL_DESCRIPTION(fit_place, LEY_FIT_PLACE_KEYS, fit_place), .group = place_group,
+                                    .local_bytes = place_local, .specs = place_specs, .test = test_place};
 
 /* ---- atom_density ---------------------------------------------------------------------------- */
 
@@ -187,12 +487,13 @@ static ley_status test_density(const dev_kernel *built, void *context, ley_error
     if (status != LEY_OK)
         return status;
     /* What is stored beside sums is for gradients. */
-    status = trial_begin(t, built->device, spec, spec->stored && spec->sets, false, error);
+    status = trial_begin(t, built->device, spec, 1, spec->stored && spec->sets, false, error);
     fit_batch *b = &t->part.batch[0];
     const size_t bytes = FRAMES * t->part.bricks.node_count * sizeof(float);
     if (status == LEY_OK && spec->stored)
         status = arena_staging(&t->part.arena, bytes, &back, error);
     if (status == LEY_OK) {
+        send_places(t);
         fit_launch_density(&t->part, b, built);
         if (back != NULL)
             sequence_read(&b->sequence, b->density.buffer, 0, back, bytes);
@@ -225,7 +526,9 @@ static size_t density_local(const dev_info *info, const void *spec)
 {
     const size_t items = (size_t)((const atom_density_spec *)spec)->wg;
     (void)info;
-    return ((const atom_density_spec *)spec)->width > 1 ? 0 : items * 3 * LEY_DENSITY_BRICK * sizeof(float);
+    return ((const atom_density_spec *)spec)->width > 1
+               ? 0
+               : (2 * (items + 1) + items) * LEY_DENSITY_BRICK * sizeof(float) + items;
 }
 
 static void density_specs(const dev_info *info, kernel_depth depth, kernel_visit *visit, void *context)
@@ -285,11 +588,14 @@ static ley_status test_with_law(const dev_kernel *built, bool is_varied, bool is
 {
     trial *t;
     double *rho[FRAMES] = {NULL}, most[FRAMES];
-    const atom_density_spec spec = fit_spec_of(built->device->info, false, true, is_varied, true, LEY_FIT_ALL);
+    const bool is_group = is_gradient && ((const fit_gradient_spec *)built->spec)->width == 1;
+    const atom_density_spec spec = fit_spec_of(built->device->info, is_group, true, is_varied, true, LEY_FIT_ALL);
     ley_status status = trial_make(&t, error);
     if (status != LEY_OK)
         return status;
-    status = trial_begin(t, built->device, &spec, is_gradient, !is_gradient, error);
+    status = trial_begin(t, built->device, &spec, 1, is_gradient, !is_gradient, error);
+    if (status == LEY_OK)
+        send_places(t);
     if (status == LEY_OK)
         status = send_law(t, rho, most, error);
     if (status == LEY_OK) {
@@ -365,11 +671,10 @@ static ley_status judge_gradient(const trial *t, int frame, const double *rho, d
     const fit_problem *p = &t->problem;
     const density_model *m = &p->model;
     const fit_batch *b = &t->part.batch[0];
-    const int32_t *cells = (const int32_t *)b->cells_out->bytes + (size_t)frame * (t->part.bricks.cell_count + 1);
     ley_status status = LEY_OK;
-    for (int32_t slot = 0; slot < cells[t->part.bricks.cell_count]; slot++) {
-        const size_t place = (size_t)(frame * ATOMS + slot), atom = (size_t)b->order[place];
-        const float *found = (const float *)b->gradient.staging->bytes + place * LEY_FIT_ATOM_SUMS;
+    for (size_t atom = 0; atom < ATOMS; atom++) {
+        const float *found =
+            (const float *)b->gradient.staging->bytes + ((size_t)frame * ATOMS + atom) * LEY_FIT_ATOM_SUMS;
         double right[LEY_FIT_ATOM_SUMS] = {0}, absolute = 0, at[3];
         density_place(m, t->position_A[frame][atom], at);
         for (int64_t i = 0; i < p->nodes; i++) {
@@ -391,7 +696,7 @@ static ley_status judge_gradient(const trial *t, int frame, const double *rho, d
             }
         }
         for (size_t k = 0; k < LEY_FIT_ATOM_SUMS && status == LEY_OK; k++)
-            status = judge("an atom's sum", frame, (size_t)slot * LEY_FIT_ATOM_SUMS + k, (double)found[k], right[k],
+            status = judge("an atom's sum", frame, atom * LEY_FIT_ATOM_SUMS + k, (double)found[k], right[k],
                            2 * absolute * (1 + most), error);
     }
     return status;
@@ -406,11 +711,13 @@ static ley_status test_gradient(const dev_kernel *built, void *context, ley_erro
 
 static void gradient_specs(const dev_info *info, kernel_depth depth, kernel_visit *visit, void *context)
 {
-    for (int is_varied = 0; is_varied < (depth == KERNEL_FEW ? 1 : 2); is_varied++) {
-        const fit_problem p = {.is_varied = is_varied != 0};
-        const fit_gradient_spec spec = fit_gradient_spec_of(&p, info);
-        visit(context, is_varied ? "fit_gradient-varied" : "fit_gradient", &spec);
-    }
+    for (int is_group = 0; is_group < (fit_has_vectors(info) && depth > KERNEL_FEW ? 2 : 1); is_group++)
+        for (int is_varied = 0; is_varied < (depth == KERNEL_FEW ? 1 : 2); is_varied++) {
+            char name[64];
+            const fit_gradient_spec spec = fit_gradient_spec_of(info, is_group != 0, is_varied != 0);
+            snprintf(name, sizeof name, "fit_gradient%s%s", is_group ? "-group" : "", is_varied ? "-varied" : "");
+            visit(context, name, &spec);
+        }
 }
 
 KERNEL_DESCRIBE_ARGUMENTS(fit_gradient, LEY_FIT_GRADIENT_ARGUMENTS)

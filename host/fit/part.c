@@ -11,16 +11,14 @@
 
 /* Bytes of a frame. */
 typedef struct frame_bytes {
-    size_t atoms, falls, cells, places, boxes, threshold, parts, density, windows, gradient;
+    size_t position, places, boxes, threshold, parts, density, windows, gradient;
 } frame_bytes;
 
 static frame_bytes bytes_of(const fit_part *part)
 {
     const fit_problem *p = part->problem;
     const size_t n = p->model.count;
-    return (frame_bytes){.atoms = 16 * n,
-                         .falls = p->is_varied ? 4 * n : 0,
-                         .cells = 4 * (part->bricks.cell_count + 1),
+    return (frame_bytes){.position = 12 * n,
                          .places = 16 * p->window_atoms,
                          .boxes = 32 * p->window_boxes,
                          .threshold = p->has_threshold ? 4 : 0,
@@ -33,11 +31,11 @@ static frame_bytes bytes_of(const fit_part *part)
 /* As many as keep a device busy, and are soon done. */
 static int frames_of_batch(const fit_part *part, int64_t frames)
 {
-    static const double most_bytes = 256e6, most_atoms[2] = {4e5, 4e7}; /* of processors, of cards */
+    static const double most_bytes = 256e6, most_atoms[2] = {4e5, 2e6}; /* of processors, of cards */
     enum { MOST = 512 };
     const frame_bytes b = bytes_of(part);
-    const double own = (double)(b.atoms + b.falls + b.cells + b.places + b.boxes + b.threshold + b.parts + b.density +
-                                b.windows + b.gradient),
+    const double own = (double)(fit_places_bytes(&part->places, part->arena.device->info) + b.places + b.boxes +
+                                b.threshold + b.parts + b.density + b.windows + b.gradient),
                  left = (double)arena_left(&part->arena) / (2 * FIT_BATCHES);
     double most = fmin(most_bytes, left) / own;
     most =
@@ -58,12 +56,7 @@ static ley_status make(fit_part *part, size_t bytes, dev_buffer **buffer, dev_st
 static ley_status make_batch(fit_part *part, fit_batch *b, ley_error *error)
 {
     const frame_bytes own = bytes_of(part);
-    const size_t order = (size_t)part->frames * part->problem->model.count * sizeof *b->order;
-    ley_status status = make(part, own.atoms, &b->atoms.buffer, &b->atoms_out, error);
-    if (status == LEY_OK)
-        status = make(part, own.falls, &b->falls.buffer, &b->falls_out, error);
-    if (status == LEY_OK)
-        status = make(part, own.cells, &b->cells.buffer, &b->cells_out, error);
+    ley_status status = arena_staging(&part->arena, own.position * (size_t)part->frames, &b->position_out, error);
     if (status == LEY_OK)
         status = make(part, own.places, &b->places.buffer, &b->places_out, error);
     if (status == LEY_OK)
@@ -79,8 +72,7 @@ static ley_status make_batch(fit_part *part, fit_batch *b, ley_error *error)
         status = make(part, own.windows, &b->windows.buffer, &b->windows.staging, error);
     if (status == LEY_OK)
         status = make(part, own.gradient, &b->gradient.buffer, &b->gradient.staging, error);
-    b->order = malloc(order);
-    return status != LEY_OK || b->order != NULL ? status : ley_fail_memory(error, order, "the atoms of frames");
+    return status;
 }
 
 /* Rows of the grid into those of whole bricks, `rest` beside them. */
@@ -104,9 +96,10 @@ static ley_status upload_padded(fit_part *part, const float *from, float rest, b
 }
 
 ley_status fit_memory_make(fit_part *part, const fit_problem *problem, dev *device, const atom_density_spec *spec,
-                           int64_t frames, ley_error *error)
+                           int group, int parts, int64_t frames, ley_error *error)
 {
     *part = (fit_part){.problem = problem,
+                       .places = {.problem = problem, .bricks = &part->bricks, .group = group, .parts = parts},
                        .sets = fit_sets(problem),
                        .is_stored = fit_is_stored(problem),
                        .arena = {.device = device},
@@ -122,6 +115,8 @@ ley_status fit_memory_make(fit_part *part, const fit_problem *problem, dev *devi
                               2 * ((size_t)problem->windows + 1) * sizeof *problem->window_first, &part->window.buffer,
                               error);
     part->frames = status == LEY_OK ? frames_of_batch(part, frames) : 0;
+    if (status == LEY_OK)
+        status = fit_places_make(&part->places, &part->arena, part->frames, error);
     for (int i = 0; i < FIT_BATCHES && status == LEY_OK; i++)
         status = make_batch(part, &part->batch[i], error);
     return status;
@@ -129,11 +124,9 @@ ley_status fit_memory_make(fit_part *part, const fit_problem *problem, dev *devi
 
 void fit_part_end(fit_part *part)
 {
-    for (int i = 0; i < FIT_BATCHES; i++) {
+    for (int i = 0; i < FIT_BATCHES; i++)
         sequence_end(&part->batch[i].sequence);
-        free(part->batch[i].order);
-        part->batch[i].order = NULL;
-    }
+    fit_places_destroy(&part->places);
     kernel_destroy(&part->density);
     kernel_destroy(&part->windows);
     kernel_destroy(&part->gradient);
@@ -194,19 +187,12 @@ ley_status fit_batch_begin(fit_part *part, fit_batch *b, int frames, const float
     const fit_problem *p = part->problem;
     const frame_bytes own = bytes_of(part);
     const size_t count = (size_t)frames;
-    const fit_places to = {.atom = b->atoms_out->bytes,
-                           .fall = b->falls_out != NULL ? b->falls_out->bytes : NULL,
-                           .order = b->order,
-                           .first = b->cells_out->bytes};
-    const ley_status status = fit_places_make(p, &part->bricks, frames, position_A, &to, bad, error);
-    if (status != LEY_OK)
-        return status;
     b->frames = frames;
     sequence_begin(&b->sequence, &part->flight, part->cancelled);
-    sequence_send(&b->sequence, b->atoms.buffer, 0, b->atoms_out, 0, count * own.atoms);
-    sequence_send(&b->sequence, b->cells.buffer, 0, b->cells_out, 0, count * own.cells);
-    if (b->falls_out != NULL)
-        sequence_send(&b->sequence, b->falls.buffer, 0, b->falls_out, 0, count * own.falls);
+    const ley_status status =
+        fit_places_send(&part->places, &b->sequence, frames, position_A, b->position_out, bad, error);
+    if (status != LEY_OK)
+        return status;
     if (b->places_out != NULL) {
         placing c = {p, position_A, b->places_out->bytes, b->boxes_out->bytes};
         parallel_ranges(count * p->window_atoms, place_windows, &c);
@@ -254,10 +240,11 @@ void fit_launch_density(fit_part *part, fit_batch *b, const dev_kernel *kernel)
     if (b->density.buffer != NULL)
         sequence_fill(&b->sequence, b->density.buffer, 0, UINT32_MAX, (size_t)b->frames * own.density);
     atom_density_arguments a = {.kind = kernel->kind,
-                                .gm_atoms = b->atoms,
-                                .gm_falls = p->is_varied ? b->falls : any,
-                                .gm_first = b->cells,
+                                .gm_atoms = part->places.atoms,
+                                .gm_falls = p->is_varied ? part->places.falls : any,
+                                .gm_first = part->places.begin,
                                 .n_atoms = (int32_t)p->model.count,
+                                .parts = part->places.parts,
                                 .bricks = {k->bricks[0], k->bricks[1], k->bricks[2], 0},
                                 .gm_map = p->map != NULL ? part->map : any,
                                 .gm_mask = p->mask != NULL ? part->mask : any,
@@ -305,11 +292,13 @@ void fit_launch_gradient(fit_part *part, fit_batch *b, const dev_kernel *kernel)
     const double atom_s = part->arena.device->info->device_class == DEV_CPU ? 2e-6 : 2e-9;
     fit_gradient_arguments a = {
         .kind = kernel->kind,
-        .gm_atoms = b->atoms,
-        .gm_falls = p->is_varied ? b->falls : b->density,
-        .gm_first = b->cells,
+        .gm_atoms = part->places.atoms,
+        .gm_falls = p->is_varied ? part->places.falls : b->density,
+        .gm_cell = part->places.cell,
+        .gm_order = part->places.order,
+        .gm_first = part->places.begin,
         .n_atoms = (int32_t)p->model.count,
-        .cells = (int32_t)part->bricks.cell_count,
+        .bins = (int32_t)fit_bins(&part->places),
         .size = {part->bricks.nodes[0], part->bricks.nodes[1], part->bricks.nodes[2], 0},
         .gm_map = part->map,
         .gm_density = b->density,

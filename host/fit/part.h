@@ -2,28 +2,26 @@
 #ifndef LEY_FIT_PART_H
 #define LEY_FIT_PART_H
 
-#include "engine/command_sequence.h"
 #include "fit/places.h"
-#include "fit/specs.h"
 
 /* Frames on their way through a device. */
 typedef struct fit_batch {
     int64_t first; /* of the run */
     int frames;    /* 0: none is on its way */
     command_sequence sequence;
-    buffer_of_float4 atoms, places, boxes;
-    buffer_of_float falls, threshold, density;
-    buffer_of_int cells;
+    buffer_of_float4 places, boxes;
+    buffer_of_float threshold, density;
     results parts, windows, gradient;
-    dev_staging *atoms_out, *falls_out, *cells_out, *places_out, *boxes_out, *threshold_out, *density_back;
-    int32_t *order; /* [frames][atoms] which atom of the frame a slot has */
+    dev_staging *position_out, *places_out, *boxes_out, *threshold_out, *density_back;
 } fit_batch;
 
 enum { FIT_BATCHES = 2 }; /* on their way at once */
+enum { FIT_STEP_SORT, FIT_STEP_DENSITY };
 
 typedef struct fit_part {
     const fit_problem *problem;
     fit_bricks bricks;
+    fit_places places;
     int sets;
     bool is_stored;
     arena arena;
@@ -36,16 +34,16 @@ typedef struct fit_part {
     fit_batch batch[FIT_BATCHES];
 } fit_part;
 
-/* Memory for batches of so many frames at most, in bricks as wide as a specification has them;
- * without kernels. */
+/* Memory for batches of so many frames at most, in bricks as wide as a specification has them, and
+ * as fit_places has them; without kernels. */
 ley_status fit_memory_make(fit_part *part, const fit_problem *problem, dev *device, const atom_density_spec *spec,
-                           int64_t frames, ley_error *error);
+                           int group, int parts, int64_t frames, ley_error *error);
 
 /* Ends all of it, kernels as well. */
 void fit_part_end(fit_part *part);
 
 /* Begins the batch's sequence, which sends frames. The arrays are theirs, and may be reused when it
- * returns. Errors: those of fit_places_make(). */
+ * returns. Errors: those of fit_places_send(). */
 ley_status fit_batch_begin(fit_part *part, fit_batch *batch, int frames, const float *position_A,
                            const double *threshold, int *bad, ley_error *error);
 

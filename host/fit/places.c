@@ -1,8 +1,8 @@
 #include "fit/places.h"
 
 #include "error.h"
+#include "fit/kernels.h"
 #include "parallel.h"
-#include "spec.h"
 
 #include <math.h>
 #include <stdatomic.h>
@@ -34,142 +34,226 @@ ley_status fit_bricks_make(const fit_problem *p, int width, fit_bricks *made, le
                : ley_fail(error, LEY_ERROR_INPUT, "the grid has %g nodes, more than frames are compared on", nodes);
 }
 
-/* Frames in parts: threads have some atoms of a frame each. */
-typedef struct sorting {
-    const fit_problem *p;
-    const fit_bricks *b;
-    const float *position_A;
-    const fit_places *to;
-    size_t parts;
-    int32_t *cell;       /* [frames][atoms]; -1: in no cell */
-    int32_t *count;      /* [frames][parts][cells]: atoms; then where the next one goes */
-    _Atomic int64_t bad; /* the first atom of all frames that is nowhere */
-} sorting;
+/* ---- Memory and kernels ---------------------------------------------------------------------- */
 
-/* Its cell, and its place in nodes; -1: it reaches no node. */
-static int32_t find_cell(const sorting *s, size_t atom, const float position_A[3], double at[3])
+typedef struct place_buffer {
+    dev_buffer **buffer;
+    size_t words; /* of a frame */
+} place_buffer;
+
+enum { BUFFERS = 10 };
+
+static void list_buffers(fit_places *s, const dev_info *info, place_buffer list[BUFFERS])
 {
-    const density_model *m = &s->p->model;
-    const fit_bricks *b = s->b;
-    int32_t cell[3];
-    density_place(m, position_A, at);
-    for (int axis = 0; axis < 3; axis++) {
-        const double last = (double)(m->grid.n[axis] - 1), reach = s->p->reach_nodes[axis];
-        if (!(at[axis] >= -reach && at[axis] <= last + reach))
-            return -1;
-        cell[axis] = (int32_t)(fmin(fmax(at[axis], 0), last) / LEY_DENSITY_CELL);
-    }
-    return m->weight[atom] == 0 ? -1 : (cell[2] * b->cells[1] + cell[1]) * b->cells[0] + cell[0];
+    const size_t n = s->problem->model.count, linked = s->group > 1 ? n : 0, bins = fit_bins(s);
+    const place_buffer all[BUFFERS] = {
+        {&s->position.buffer, 3 * n},
+        {&s->atoms.buffer, 4 * n},
+        {&s->falls.buffer, s->problem->is_varied ? n : 0},
+        {&s->cell.buffer, n},
+        {&s->order.buffer, n},
+        {&s->rank.buffer, linked},
+        {&s->next.buffer, 2 * linked},
+        {&s->count.buffer, fit_count_words(s)},
+        {&s->begin.buffer, bins},
+        {&s->sums.buffer, (size_t)lists_first_parts(lists_first_spec(info).wg, (int)bins)}};
+    memcpy(list, all, sizeof all);
 }
 
-static void find_range(const sorting *s, size_t part, size_t *first, size_t *last)
+size_t fit_places_bytes(const fit_places *s, const dev_info *info)
 {
-    *first = parallel_first(s->p->model.count, s->parts, part % s->parts);
-    *last = parallel_first(s->p->model.count, s->parts, part % s->parts + 1);
+    fit_places none = *s;
+    place_buffer all[BUFFERS];
+    size_t words = 0;
+    list_buffers(&none, info, all);
+    for (int i = 0; i < BUFFERS; i++)
+        words += all[i].words;
+    return 4 * words;
 }
 
-static void count_parts(void *context, size_t begin, size_t end)
+/* What is the same in all frames. */
+static ley_status upload_atoms(fit_places *s, arena *memory, ley_error *error)
+{
+    const density_model *m = &s->problem->model;
+    float *value = malloc(m->count * sizeof *value);
+    if (value == NULL)
+        return ley_fail_memory(error, m->count * sizeof *value, "the atoms");
+    for (size_t i = 0; i < m->count; i++)
+        value[i] = (float)m->weight[i];
+    ley_status status = arena_upload(memory, value, m->count * sizeof *value, &s->weight.buffer, error);
+    for (size_t i = 0; i < m->count; i++)
+        value[i] = fit_fall(m->sigma_A[i]);
+    if (status == LEY_OK && s->problem->is_varied)
+        status = arena_upload(memory, value, m->count * sizeof *value, &s->fall.buffer, error);
+    free(value);
+    return status;
+}
+
+ley_status fit_places_make(fit_places *s, arena *memory, int frames, ley_error *error)
+{
+    place_buffer all[BUFFERS];
+    list_buffers(s, memory->device->info, all);
+    s->frames = frames;
+    ley_status status = upload_atoms(s, memory, error);
+    for (int i = 0; i < BUFFERS && status == LEY_OK; i++)
+        if (all[i].words > 0)
+            status = arena_buffer(memory, 4 * all[i].words * (size_t)frames, DEV_READ_WRITE, all[i].buffer, error);
+    return status;
+}
+
+ley_status fit_places_build(fit_places *s, dev *device, ley_error *error)
+{
+    const list_first_spec first = lists_first_spec(device->info);
+    const fit_place_spec place = {FIT_PLAIN, .wg = s->group, .varied = s->problem->is_varied};
+    const fit_cells_spec cells = {FIT_PLAIN, .wg = s->group};
+    ley_status status = kernel_create(device, &fit_cells_kind, &cells, NULL, NULL, &s->find, error);
+    if (status == LEY_OK)
+        status = kernel_create(device, &list_first_kind, &first, NULL, NULL, &s->sum, error);
+    return status == LEY_OK ? kernel_create(device, &fit_place_kind, &place, NULL, NULL, &s->place, error) : status;
+}
+
+void fit_places_destroy(fit_places *s)
+{
+    kernel_destroy(&s->find);
+    kernel_destroy(&s->sum);
+    kernel_destroy(&s->place);
+}
+
+/* ---- Frames ---------------------------------------------------------------------------------- */
+
+typedef struct taking {
+    const float *from;
+    float *to;
+    size_t first;        /* of a piece */
+    _Atomic int64_t bad; /* the first number that is none, or too large */
+} taking;
+
+static void take_numbers(void *context, size_t first, size_t last)
 {
     static const float most_A = 1e6F;
-    sorting *s = context;
-    const size_t n = s->p->model.count;
-    for (size_t part = begin; part < end; part++) {
-        const size_t frame = part / s->parts;
-        int32_t *count = s->count + part * s->b->cell_count;
-        size_t first, last;
-        find_range(s, part, &first, &last);
-        memset(count, 0, s->b->cell_count * sizeof *count);
-        for (size_t i = first; i < last; i++) {
-            const float *x = s->position_A + 3 * (frame * n + i);
-            double at[3];
-            if (!(fabsf(x[0]) <= most_A && fabsf(x[1]) <= most_A && fabsf(x[2]) <= most_A)) {
-                int64_t now = atomic_load(&s->bad);
-                while ((int64_t)(frame * n + i) < now &&
-                       !atomic_compare_exchange_weak(&s->bad, &now, (int64_t)(frame * n + i)))
-                    ;
-                return;
-            }
-            const int32_t cell = find_cell(s, i, x, at);
-            s->cell[frame * n + i] = cell;
-            if (cell >= 0)
-                count[cell]++;
-        }
+    taking *t = context;
+    int wrong = 0;
+    first += t->first;
+    last += t->first;
+    for (size_t i = first; i < last; i++) {
+        wrong |= !(fabsf(t->from[i]) <= most_A);
+        t->to[i] = t->from[i];
     }
+    for (size_t i = first; i < last && wrong; i++)
+        if (!(fabsf(t->from[i]) <= most_A)) {
+            int64_t now = atomic_load(&t->bad);
+            while ((int64_t)i < now && !atomic_compare_exchange_weak(&t->bad, &now, (int64_t)i))
+                ;
+            return;
+        }
 }
 
-static void add_counts(void *context, size_t begin, size_t end)
+/* Once: what kernels take places from leads to no place outside even where a driver leaves a launch
+ * out, which verification finds. */
+static void clear(fit_places *s, command_sequence *w)
 {
-    const sorting *s = context;
-    const size_t cells = s->b->cell_count;
-    for (size_t frame = begin; frame < end; frame++) {
-        int32_t *first = s->to->first + frame * (cells + 1), sum = 0;
-        for (size_t cell = 0; cell < cells; cell++) {
-            first[cell] = sum;
-            for (size_t part = 0; part < s->parts; part++) {
-                int32_t *count = s->count + (frame * s->parts + part) * cells + cell;
-                const int32_t own = *count;
-                *count = sum;
-                sum += own;
-            }
-        }
-        first[cells] = sum;
-    }
+    place_buffer all[BUFFERS];
+    list_buffers(s, w->flight->device->info, all);
+    for (int i = 0; i < BUFFERS; i++)
+        if (all[i].words > 0)
+            sequence_fill(w, *all[i].buffer, 0, 0, 4 * all[i].words * (size_t)s->frames);
+    s->is_cleared = true;
 }
 
-static void place_parts(void *context, size_t begin, size_t end)
+ley_status fit_places_send(fit_places *s, command_sequence *w, int frames, const float *position_A,
+                           const dev_staging *staging, int *bad, ley_error *error)
 {
-    const sorting *s = context;
-    const size_t n = s->p->model.count;
-    for (size_t part = begin; part < end; part++) {
-        const size_t frame = part / s->parts;
-        int32_t *next = s->count + part * s->b->cell_count;
-        size_t first, last;
-        find_range(s, part, &first, &last);
-        for (size_t i = first; i < last; i++) {
-            const int32_t cell = s->cell[frame * n + i];
-            double at[3];
-            if (cell < 0)
-                continue;
-            const size_t slot = frame * n + (size_t)next[cell]++;
-            density_place(&s->p->model, s->position_A + 3 * (frame * n + i), at);
-            for (int axis = 0; axis < 3; axis++)
-                s->to->atom[slot][axis] = (float)at[axis];
-            s->to->atom[slot][3] = (float)s->p->model.weight[i];
-            s->to->order[slot] = (int32_t)i;
-            if (s->to->fall != NULL)
-                s->to->fall[slot] = fit_fall(s->p->model.sigma_A[i]);
-        }
+    static const size_t piece = 1 << 22;
+    const int64_t n = (int64_t)s->problem->model.count;
+    const size_t all = 3 * (size_t)n * (size_t)frames;
+    taking t = {position_A, staging->bytes, 0, INT64_MAX};
+    if (!s->is_cleared)
+        clear(s, w);
+    for (size_t next; t.first < all && atomic_load(&t.bad) == INT64_MAX; t.first = next) {
+        next = t.first + piece < all ? t.first + piece : all;
+        parallel_ranges(next - t.first, take_numbers, &t);
+        sequence_send(w, s->position.buffer, 4 * t.first, staging, 4 * t.first, 4 * (next - t.first));
     }
+    const int64_t first = atomic_load(&t.bad) / 3;
+    if (atomic_load(&t.bad) == INT64_MAX)
+        return LEY_OK;
+    const float *x = position_A + 3 * first;
+    *bad = (int)(first / n);
+    return ley_fail(error, LEY_ERROR_INPUT, "atom %lld is at (%g, %g, %g) A, must be within 1e6 A",
+                    (long long)(first % n) + 1, (double)x[0], (double)x[1], (double)x[2]);
 }
 
-ley_status fit_places_make(const fit_problem *p, const fit_bricks *b, int frames, const float *position_A,
-                           const fit_places *to, int *bad, ley_error *error)
+/* As fit_place.h has them. */
+static void put_grid(const density_model *m, double numbers[16])
 {
-    const size_t n = p->model.count, cores = (size_t)parallel_cores(), count = (size_t)frames,
-                 shares = (cores + count - 1) / count, most = n / 4096 + 1; /* parts are worth a thread */
-    sorting s = {.p = p, .b = b, .position_A = position_A, .to = to, .parts = shares < most ? shares : most};
-    const size_t cell_bytes = count * n * sizeof *s.cell,
-                 count_bytes = count * s.parts * b->cell_count * sizeof *s.count;
-    ley_status status = LEY_OK;
-    s.cell = malloc(cell_bytes);
-    s.count = malloc(count_bytes);
-    atomic_init(&s.bad, INT64_MAX);
-    if (s.cell == NULL || s.count == NULL)
-        status = ley_fail_memory(error, cell_bytes + count_bytes, "the atoms of frames");
-    if (status == LEY_OK)
-        parallel_ranges(count * s.parts, count_parts, &s);
-    const int64_t first = atomic_load(&s.bad);
-    if (first != INT64_MAX) {
-        const float *x = position_A + 3 * first;
-        *bad = (int)(first / (int64_t)n);
-        status = ley_fail(error, LEY_ERROR_INPUT, "atom %lld is at (%g, %g, %g) A, must be within 1e6 A",
-                          (long long)(first % (int64_t)n) + 1, (double)x[0], (double)x[1], (double)x[2]);
+    for (int axis = 0; axis < 3; axis++) {
+        const double origin_A = m->grid.origin_A[axis];
+        memcpy(numbers + 3 * axis, m->inverse[axis], sizeof m->inverse[axis]);
+        numbers[9 + axis] = (double)(float)origin_A;
+        numbers[12 + axis] = origin_A - (double)(float)origin_A;
     }
-    if (status == LEY_OK) {
-        parallel_ranges(count, add_counts, &s);
-        parallel_ranges(count * s.parts, place_parts, &s);
-    }
-    free(s.cell);
-    free(s.count);
-    return status;
+    numbers[15] = 0;
+}
+
+/* An item for each atom, or for each part of them. */
+static void launch(const fit_places *s, command_sequence *w, const dev_kernel *kernel, int frames,
+                   const void *arguments)
+{
+    const size_t n = s->problem->model.count, group = (size_t)s->group;
+    const double atom_s = group > 1 ? 2e-10 : 2e-8;
+    sequence_launch(w, kernel,
+                    (const size_t[3]){group > 1 ? (n + group - 1) / group : (size_t)s->parts, (size_t)frames, 1},
+                    arguments, atom_s * (double)n * frames);
+}
+
+void fit_launch_cells(const fit_places *s, command_sequence *w, const dev_kernel *kernel, int frames)
+{
+    const fit_problem *p = s->problem;
+    const int64_t *n = p->model.grid.n;
+    const int32_t *cells = s->bricks->cells;
+    const buffer_of_int2 next = {s->group > 1 ? s->next.buffer : s->cell.buffer}; /* else it is not read */
+    fit_cells_arguments a = {.kind = kernel->kind,
+                             .gm_position = s->position,
+                             .gm_weight = s->weight,
+                             .n_atoms = (int32_t)p->model.count,
+                             .size = {(int32_t)n[0], (int32_t)n[1], (int32_t)n[2], s->parts},
+                             .cells = {cells[0], cells[1], cells[2], (int32_t)s->bricks->cell_count},
+                             .reach = {p->reach_nodes[0], p->reach_nodes[1], p->reach_nodes[2], 0},
+                             .gm_cell = s->cell,
+                             .gm_count = s->count,
+                             .gm_next = next,
+                             .gm_rank = s->group > 1 ? s->rank : s->cell};
+    put_grid(&p->model, a.numbers);
+    sequence_fill(w, s->count.buffer, 0, 0, 4 * fit_count_words(s) * (size_t)frames);
+    launch(s, w, kernel, frames, &a);
+}
+
+void fit_launch_place(const fit_places *s, command_sequence *w, const dev_kernel *kernel, int frames)
+{
+    const fit_problem *p = s->problem;
+    const buffer_of_int2 next = {s->group > 1 ? s->next.buffer : s->cell.buffer};
+    fit_place_arguments a = {.kind = kernel->kind,
+                             .gm_position = s->position,
+                             .gm_weight = s->weight,
+                             .gm_fall = p->is_varied ? s->fall : s->weight,
+                             .n_atoms = (int32_t)p->model.count,
+                             .cells = (int32_t)s->bricks->cell_count,
+                             .parts = s->parts,
+                             .gm_cell = s->cell,
+                             .gm_count = s->count,
+                             .gm_next = next,
+                             .gm_rank = s->group > 1 ? s->rank : s->cell,
+                             .gm_first = s->begin,
+                             .gm_atoms = s->atoms,
+                             .gm_falls = p->is_varied ? s->falls : s->position,
+                             .gm_order = s->order};
+    put_grid(&p->model, a.numbers);
+    launch(s, w, kernel, frames, &a);
+}
+
+void fit_places_launch(const fit_places *s, command_sequence *w, int frames)
+{
+    fit_launch_cells(s, w, &s->find, frames);
+    lists_launch_first(w, &s->sum, frames, (int)fit_bins(s), s->count, s->sums, s->begin);
+    fit_launch_place(s, w, &s->place, frames);
 }

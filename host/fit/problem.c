@@ -281,17 +281,20 @@ void fit_score(const fit_problem *p, const fit_sums *s, double score[LEY_FIT_SCO
     score[LEY_FIT_DEVIATION] = sqrt(fmax(a->aa / a->n - pow(a->a / a->n, 2), 0));
 }
 
-void fit_atom_gradient(const fit_problem *p, const fit_sums *s, size_t atom, const double sums[9], float gradient[3])
+fit_slopes fit_slopes_of(const density_sums *s)
 {
-    const density_sums *all = &s->all;
-    const double pearson = density_correlation(all), va = all->aa - all->a * all->a / all->n,
-                 vb = all->bb - all->b * all->b / all->n, mean_a = all->a / all->n, mean_b = all->b / all->n;
-    const double sigma2_A2 = p->model.sigma_A[atom] * p->model.sigma_A[atom];
-    for (int d = 0; d < 3; d++) {
-        double slope = 0;
-        for (int k = 0; k < 3; k++) /* (b - mean) / sqrt(va vb) - pearson (a - mean) / va, times e d */
-            slope += p->model.grid.step_A[k][d] * ((sums[k] - mean_b * sums[6 + k]) / sqrt(va * vb) -
-                                                   pearson / va * (sums[3 + k] - mean_a * sums[6 + k]));
-        gradient[d] = isnan(pearson) ? 0 : (float)(slope / sigma2_A2);
-    }
+    const double pearson = density_correlation(s), va = s->aa - s->a * s->a / s->n, vb = s->bb - s->b * s->b / s->n;
+    return isnan(pearson) ? (fit_slopes){.by_a = 0}
+                          : (fit_slopes){s->a / s->n, s->b / s->n, pearson / va, 1 / sqrt(va * vb)};
+}
+
+void fit_atom_gradient(const fit_problem *p, const fit_slopes *s, size_t atom, const double sums[9], float gradient[3])
+{
+    const double(*step_A)[3] = p->model.grid.step_A, sigma2_A2 = p->model.sigma_A[atom] * p->model.sigma_A[atom];
+    double along[3]; /* (b - mean) / sqrt(va vb) - pearson (a - mean) / va, times e d */
+    for (int k = 0; k < 3; k++)
+        along[k] = ((sums[k] - s->mean_b * sums[6 + k]) * s->by_b - (sums[3 + k] - s->mean_a * sums[6 + k]) * s->by_a) /
+                   sigma2_A2;
+    for (int d = 0; d < 3; d++)
+        gradient[d] = (float)(step_A[0][d] * along[0] + step_A[1][d] * along[1] + step_A[2][d] * along[2]);
 }

@@ -54,8 +54,15 @@ typedef struct fit_sums {
 
 void fit_score(const fit_problem *p, const fit_sums *s, double score[LEY_FIT_SCORES]);
 
+/* What the gradients of a frame have in common; all 0 where its correlation is undefined. */
+typedef struct fit_slopes {
+    double mean_a, mean_b, by_a, by_b; /* means, and what ways from them are multiplied by */
+} fit_slopes;
+
+fit_slopes fit_slopes_of(const density_sums *s);
+
 /* The gradient by an atom's place, of sums (fit_gradient.cl) of e b d, e a d, e d. */
-void fit_atom_gradient(const fit_problem *p, const fit_sums *s, size_t atom, const double sums[9], float gradient[3]);
+void fit_atom_gradient(const fit_problem *p, const fit_slopes *s, size_t atom, const double sums[9], float gradient[3]);
 
 /* What a node adds to sums over sets. */
 void fit_add_node(const fit_problem *p, int64_t node, double density, double threshold, fit_sums *s);

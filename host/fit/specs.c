@@ -38,13 +38,25 @@ atom_density_spec fit_density_spec(const fit_problem *p, const dev_info *info)
     return fit_spec_of(info, false, p->is_oblique, p->is_varied, fit_is_stored(p), fit_sets(p));
 }
 
-fit_gradient_spec fit_gradient_spec_of(const fit_problem *p, const dev_info *info)
+fit_gradient_spec fit_gradient_spec_of(const dev_info *info, bool is_group, bool is_varied)
 {
-    return (fit_gradient_spec){
-        .sum = LEY_SPEC_SUM_FLOAT, .width = 1, .root = LEY_ROOT_STANDARD, .exp = exp_for(info), .varied = p->is_varied};
+    const int width = fit_spec_of(info, is_group, false, is_varied, true, LEY_FIT_ALL).width;
+    return (fit_gradient_spec){.sum = LEY_SPEC_SUM_FLOAT,
+                               .width = width,
+                               .root = LEY_ROOT_STANDARD,
+                               .exp = exp_for(info),
+                               .varied = is_varied};
+}
+
+int fit_places_group(const dev_info *info, bool is_group)
+{
+    enum { MOST = 128 };
+    if (info->device_class == DEV_CPU && !is_group)
+        return 1;
+    return info->max_work_group > 0 && info->max_work_group < MOST ? (int)info->max_work_group : MOST;
 }
 
 kernel_dialect fit_windows_spec(void)
 {
-    return (kernel_dialect){.sum = LEY_SPEC_SUM_FLOAT, .width = 1, .root = LEY_ROOT_STANDARD};
+    return (kernel_dialect){FIT_PLAIN};
 }

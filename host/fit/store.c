@@ -57,19 +57,17 @@ static bool store_windows(const storing *s, size_t frame, double *window)
 static bool store_gradient(const storing *s, size_t frame, const fit_sums *sums, float *gradient)
 {
     const fit_problem *p = s->part->problem;
-    const size_t n = p->model.count, cells = s->part->bricks.cell_count;
+    const size_t n = p->model.count;
+    const fit_slopes slopes = fit_slopes_of(&sums->all);
     const float *from = (const float *)s->b->gradient.staging->bytes + frame * n * LEY_FIT_ATOM_SUMS;
-    const int32_t count = ((const int32_t *)s->b->cells_out->bytes)[frame * (cells + 1) + cells];
     float nothing = 0;
-    memset(gradient, 0, 3 * n * sizeof *gradient);
-    for (int32_t slot = 0; slot < count; slot++, from += LEY_FIT_ATOM_SUMS) {
-        const size_t atom = (size_t)s->b->order[frame * n + (size_t)slot];
+    for (size_t atom = 0; atom < n; atom++, from += LEY_FIT_ATOM_SUMS) {
         double own[LEY_FIT_ATOM_SUMS];
         for (int k = 0; k < LEY_FIT_ATOM_SUMS; k++) {
             own[k] = (double)from[k];
             nothing += 0 * from[k];
         }
-        fit_atom_gradient(p, sums, atom, own, gradient + 3 * atom);
+        fit_atom_gradient(p, &slopes, atom, own, gradient + 3 * atom);
     }
     return nothing == 0;
 }
@@ -168,10 +166,11 @@ static void host_gradient(void *context, size_t first, size_t last)
     const host_frame *h = context;
     static const int64_t origin[3] = {0, 0, 0};
     const fit_problem *p = &h->fit->problem;
+    const fit_slopes slopes = fit_slopes_of(&h->sums.all);
     for (size_t i = first; i < last; i++) {
         double sums[LEY_FIT_ATOM_SUMS], absolute[LEY_FIT_ATOM_SUMS];
         fit_law_atom(p, h->position_A, i, h->rho, origin, p->model.grid.n, sums, absolute);
-        fit_atom_gradient(p, &h->sums, i, sums, h->results.gradient + 3 * i);
+        fit_atom_gradient(p, &slopes, i, sums, h->results.gradient + 3 * i);
     }
 }
 

@@ -238,12 +238,9 @@ static ley_status judge_brick(checking *c, ley_error *error)
 static ley_status judge_atom(checking *c, ley_error *error)
 {
     const fit_problem *p = &c->fit->problem;
-    const size_t n = p->model.count, cells = c->part->bricks.cell_count;
-    const int32_t count = ((const int32_t *)c->b->cells_out->bytes)[(size_t)c->frame * (cells + 1) + cells];
-    if (count == 0)
-        return LEY_OK;
-    const size_t slot = (size_t)c->frame * n + next_random(c, (size_t)count), atom = (size_t)c->b->order[slot];
-    const float *found = (const float *)c->b->gradient.staging->bytes + slot * LEY_FIT_ATOM_SUMS;
+    const size_t n = p->model.count, atom = next_random(c, n);
+    const float *found =
+        (const float *)c->b->gradient.staging->bytes + ((size_t)c->frame * n + atom) * LEY_FIT_ATOM_SUMS;
     double at[3], reach[3], sums[9], absolute[9], most = 0, of_all = 0;
     box x = {.rho = NULL};
     density_place(&p->model, c->position_A + 3 * atom, at);

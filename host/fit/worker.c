@@ -85,6 +85,7 @@ static ley_status finish(fit_device *d, fit_batch *b, ley_error *error)
     pthread_mutex_lock(&fit->mutex);
     fit->run.left -= b->frames;
     fit->totals.device_seconds += b->sequence.times.kernel_s;
+    fit->totals.sort_seconds += b->sequence.times.step_s[FIT_STEP_SORT];
     b->frames = 0;
     pthread_mutex_unlock(&fit->mutex);
     return LEY_OK;

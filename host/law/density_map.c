@@ -105,6 +105,7 @@ typedef struct box_law {
     const float *position_A;
     const int64_t *first, *count;
     double *values, *doubt;
+    bool *is_near; /* [atoms]; NULL: nobody knows */
 } box_law;
 
 /* An atom's nodes of [low, high) along an axis; false: there are none. */
@@ -142,23 +143,39 @@ static void add_atom(const box_law *b, size_t atom, const double at[3], const do
             }
 }
 
+/* Whether an atom may reach the box; then its nodes in some of the box's planes as well. */
+static bool find_ranges(const box_law *b, size_t atom, int64_t low, int64_t high, double at[3], double reach[3],
+                        int64_t range[3][2])
+{
+    const double widened = b->doubt != NULL ? 1e-4 : 0;
+    bool is_near = b->m->weight[atom] != 0;
+    density_place(b->m, b->position_A + 3 * atom, at);
+    for (int d = 2; d >= 0 && is_near; d--) {
+        reach[d] = density_reach_nodes(b->m, b->m->sigma_A[atom], d);
+        is_near = find_range(at[d], reach[d] + widened, d == 2 ? low : b->first[d],
+                             d == 2 ? high : b->first[d] + b->count[d], range[d]);
+    }
+    return is_near;
+}
+
+static void mark_atoms(void *context, size_t first, size_t last)
+{
+    const box_law *b = context;
+    for (size_t i = first; i < last; i++) {
+        double at[3], reach[3];
+        int64_t range[3][2];
+        b->is_near[i] = find_ranges(b, i, b->first[2], b->first[2] + b->count[2], at, reach, range);
+    }
+}
+
 static void sum_planes(void *context, size_t first, size_t last)
 {
     const box_law *b = context;
-    const density_model *m = b->m;
-    const double widened = b->doubt != NULL ? 1e-4 : 0;
     const int64_t low = b->first[2] + (int64_t)first, high = b->first[2] + (int64_t)last;
-    for (size_t i = 0; i < m->count; i++) {
+    for (size_t i = 0; i < b->m->count; i++) {
         double at[3], reach[3];
         int64_t range[3][2];
-        bool is_near = m->weight[i] != 0;
-        density_place(m, b->position_A + 3 * i, at);
-        for (int d = 2; d >= 0 && is_near; d--) {
-            reach[d] = density_reach_nodes(m, m->sigma_A[i], d);
-            is_near = find_range(at[d], reach[d] + widened, d == 2 ? low : b->first[d],
-                                 d == 2 ? high : b->first[d] + b->count[d], range[d]);
-        }
-        if (is_near)
+        if ((b->is_near == NULL || b->is_near[i]) && find_ranges(b, i, low, high, at, reach, range))
             add_atom(b, i, at, reach, range);
     }
 }
@@ -166,12 +183,15 @@ static void sum_planes(void *context, size_t first, size_t last)
 void density_law_box(const density_model *m, const float *position_A, const int64_t first[3], const int64_t count[3],
                      double *values, double *doubt)
 {
-    box_law b = {m, position_A, first, count, values, doubt};
+    box_law b = {m, position_A, first, count, values, doubt, malloc(m->count * sizeof *b.is_near)};
     const size_t bytes = (size_t)(count[0] * count[1] * count[2]) * sizeof *values;
     memset(values, 0, bytes);
     if (doubt != NULL)
         memset(doubt, 0, bytes);
+    if (b.is_near != NULL)
+        parallel_ranges(m->count, mark_atoms, &b);
     parallel_ranges((size_t)count[2], sum_planes, &b);
+    free(b.is_near);
 }
 
 double density_correlation(const density_sums *s)

@@ -74,6 +74,8 @@
     KERNEL(born_pairs) \
     KERNEL(born_particles) \
     KERNEL(atom_density) \
+    KERNEL(fit_cells) \
+    KERNEL(fit_place) \
     KERNEL(fit_windows) \
     KERNEL(fit_gradient) \
     KERNEL(ions_mask) \

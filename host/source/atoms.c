@@ -360,12 +360,17 @@ bool residue_pack(char chain, int64_t number, char code, int32_t *residue)
     return true;
 }
 
+char ley_residue_chain(int32_t residue)
+{
+    return (char)((uint32_t)residue >> CODE_BITS & ((1u << CHAIN_BITS) - 1));
+}
+
 const char *residue_text(int32_t residue, char text[RESIDUE_TEXT])
 {
-    const uint32_t bits = (uint32_t)residue, code = bits & ((1u << CODE_BITS) - 1),
-                   chain = bits >> CODE_BITS & ((1u << CHAIN_BITS) - 1);
+    const uint32_t bits = (uint32_t)residue, code = bits & ((1u << CODE_BITS) - 1);
+    const char chain = ley_residue_chain(residue);
     const int64_t number = (int64_t)(bits >> (CHAIN_BITS + CODE_BITS)) - (INT64_C(1) << (NUMBER_BITS - 1));
-    snprintf(text, RESIDUE_TEXT, "%.*s%s%lld%.*s", chain != 0, (const char[]){(char)chain, '\0'}, chain != 0 ? " " : "",
+    snprintf(text, RESIDUE_TEXT, "%.*s%s%lld%.*s", chain != 0, (const char[]){chain, '\0'}, chain != 0 ? " " : "",
              (long long)number, code != 0, (const char[]){(char)('A' + (int)code - 1), '\0'});
     return text;
 }

@@ -133,6 +133,43 @@ def test_undefined_is_nan_and_zeros_are_refused(problem):
         leyden.fit_score(leyden.Map(np.zeros_like(right), grid), universe_of(x), resolution=RESOLUTION)
 
 
+def test_a_run_goes_on_from_its_checkpoint(problem, tmp_path, monkeypatch):
+    x, _, grid, right = problem
+    right[:2] = np.nan
+    universe = universe_of(x)
+    universe.atoms.write(str(tmp_path / "a.pdb"))
+    universe.atoms.write(str(tmp_path / "a.dcd"), frames="all")
+
+    def run(**given):
+        return leyden.fit_score(leyden.Map(right, grid), str(tmp_path / "a.pdb"), str(tmp_path / "a.dcd"), resolution=RESOLUTION,
+                                threshold="mean+deviation", gradient=True, by="residue", **given)
+
+    class Stop(Exception):
+        pass
+
+    whole, calls = run(), []
+    with monkeypatch.context() as patch:
+        ran = leyden._fitting._Fit.run
+
+        def run_some(self, *words, **given):
+            calls.append(words)
+            if len(calls) > 5:  # two of each frame
+                raise Stop
+            return ran(self, *words, **given)
+
+        patch.setattr(leyden._fitting, "_RESULT_BYTES", 1)
+        patch.setattr(leyden._fitting._Fit, "run", run_some)
+        with pytest.raises(Stop):
+            run(checkpoint=tmp_path / "c", checkpoint_s=0)
+    again = run(checkpoint=tmp_path / "c")
+    assert again.report["resumed_frames"] == 2 and len(again) == len(x)
+    for name in ("pearson", "thresholded", "local", "gradient", "thresholds", "frames"):
+        assert np.array_equal(getattr(whole, name), getattr(again, name))
+    right[2] = 0
+    with pytest.raises(leyden.InputError, match="is of another run, whose map"):
+        run(checkpoint=tmp_path / "c")
+
+
 def test_command_writes_a_table(problem, tmp_path):
     x, _, grid, right = problem
     leyden.Map(right, grid).save(tmp_path / "map.mrc")

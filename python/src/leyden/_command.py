@@ -2,14 +2,16 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
+import os
 import re
 import signal
 import sys
-from typing import Any, Dict, List, Optional, Tuple
+from typing import Any, Dict, Iterator, List, Optional, Tuple
 
 import numpy as np
 
-from ._errors import UsageError
+from ._errors import Error, UsageError
 from ._parameters import TABLES
 from ._progress import FrameLine, FrameProgress
 
@@ -64,6 +66,23 @@ def frames_in(arguments: argparse.Namespace) -> Dict[str, Any]:
     return {**({"cell": parse_cell(arguments.cell)} if "cell" in arguments else {}),
             "engine": arguments.device, "progress": Progress(arguments),
             **{name: getattr(arguments, name) for name in ("start", "stop", "step", "skip_bad", "readers")}}
+
+
+def check_checkpoint(path: str, resume: bool) -> None:
+    """Errors: UsageError where there is one, and nobody wants to go on from it."""
+    if os.path.exists(path) and not resume:
+        raise UsageError(f"{path} is of a run that was interrupted: --resume goes on from it, and deleting it begins anew")
+
+
+@contextlib.contextmanager
+def said_of_checkpoint(path: str) -> Iterator[None]:
+    """Of a run that fails or is interrupted within it."""
+    try:
+        yield
+    except (KeyboardInterrupt, Error):
+        if os.path.exists(path):
+            print(f"leyden: frames so far are in {path}: --resume goes on from it", file=sys.stderr)
+        raise
 
 
 _ended_by: List[int] = []

@@ -11,7 +11,7 @@ from typing import Any, Dict, List, Union
 import numpy as np
 
 from ._c import lib
-from ._command import add_frames, as_options, frames_in, interrupt_code
+from ._command import add_frames, as_options, check_checkpoint, frames_in, interrupt_code
 from ._energy import PARAMETERS, TERMS, Energies
 from ._energy_run import BY, energy
 from ._errors import DeviceWarning, Error, RadiiWarning, UsageError
@@ -103,9 +103,7 @@ def _outputs(arguments: argparse.Namespace) -> Dict[str, str]:
         names["picture"] = arguments.picture
         picture_name(arguments.picture)
     check_outputs(list(names.values()), (arguments.topology, *arguments.trajectories, *(arguments.parameters or ())))
-    if os.path.exists(names["checkpoint"]) and not arguments.resume:
-        raise UsageError(f"{names['checkpoint']} is of a run that was interrupted: --resume goes on from it, and deleting it "
-                         "begins anew")
+    check_checkpoint(names["checkpoint"], arguments.resume)
     return names
 
 

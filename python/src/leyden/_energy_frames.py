@@ -418,6 +418,17 @@ def _pieces(gathered: Gathered, frames: Frames, parts: Sequence[Part], way: Way,
             pace.end()
 
 
+def keep_failed(error: BaseException, gathered: Gathered, checkpoint: Optional[Checkpoint], watcher: FrameWatcher, wanted: int) -> None:
+    """Saves the checkpoint of a run that has failed, and tells an interrupt how far it has come."""
+    if checkpoint is not None and (isinstance(error, KeyboardInterrupt) or watcher.elapsed_s > checkpoint.every_s):
+        try:
+            checkpoint.save(gathered)
+        except Error:  # the first one says what is wrong
+            pass
+    if isinstance(error, KeyboardInterrupt):
+        error.frames = gathered.count, wanted  # type: ignore[attr-defined]
+
+
 def gather(frames: Frames, parts: Sequence[Part], way: Way, pairs: np.ndarray, checkpoint: Optional[Checkpoint],
            watcher: FrameWatcher) -> Gathered:
     """All frames. `pairs`: of atoms that are close together, by which molecules are made whole."""
@@ -439,13 +450,7 @@ def gather(frames: Frames, parts: Sequence[Part], way: Way, pairs: np.ndarray, c
                 checkpoint.save(gathered)
             watcher.tell(gathered.done)
     except (Exception, KeyboardInterrupt) as error:
-        if checkpoint is not None and (isinstance(error, KeyboardInterrupt) or watcher.elapsed_s > checkpoint.every_s):
-            try:
-                checkpoint.save(gathered)
-            except Error:  # the first one says what is wrong
-                pass
-        if isinstance(error, KeyboardInterrupt):
-            error.frames = gathered.count, len(frames)  # type: ignore[attr-defined]
+        keep_failed(error, gathered, checkpoint, watcher, len(frames))
         raise
     if gathered.count == 0:
         raise InputError("no frame counts")
@@ -455,17 +460,20 @@ def gather(frames: Frames, parts: Sequence[Part], way: Way, pairs: np.ndarray, c
     return gathered
 
 
-def source_of(frames: Frames, topology: str, particles: Particles, options: Any, facts: Mapping[str, Any]) -> Dict[str, Any]:
+def source_of(frames: Frames, options: Any, facts: Mapping[str, Any]) -> Dict[str, Any]:
     """What a checkpoint is of."""
     index = np.asarray(frames.group.indices, np.int64)
-    values = {name: getattr(options, name) for name, field in ffi.typeof("ley_energy_options").fields
+    values = {name: getattr(options, name) for name, field in ffi.typeof(options).item.fields
                if field.type.kind in ("primitive", "enum") and name not in ("size", "verify_every")}
-    return {"topology": os.path.basename(topology), "digest of particles": digest_of(particles),
-            "trajectory": [[os.path.basename(name), os.path.getsize(name)] for name in frames.files],
+    return {"trajectory": [[os.path.basename(name), os.path.getsize(name)] for name in frames.files],
             "digest of positions": "" if getattr(frames.trajectory, "transformations", ()) else frames.digest(),
             "number of frames": len(frames.trajectory), "first frame": frames.numbers.start, "step": frames.numbers.step,
-            "frames": len(frames), "atoms": [len(index), int(index.sum()), int((index ** 2).sum())],
-            "charges": [float(frames.charges.sum()), float((frames.charges ** 2).sum())], "options": values, **facts}
+            "frames": len(frames), "atoms": [len(index), int(index.sum()), int((index ** 2).sum())], "options": values, **facts}
+
+
+def energy_source_of(frames: Frames, topology: str, particles: Particles, options: Any, facts: Mapping[str, Any]) -> Dict[str, Any]:
+    """What a checkpoint of energies is of."""
+    return source_of(frames, options, {"topology": os.path.basename(topology), "digest of particles": digest_of(particles), **facts})
 
 
 def report_of(frames: Frames, gathered: Gathered, watcher: FrameWatcher, parts: Sequence[Part]) -> Dict[str, Any]:

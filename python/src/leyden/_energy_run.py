@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Dict, List, Literal, Optional, Sequence
 import numpy as np
 
 from ._energy import Energies, Energy, comment_of, model_of, options_of
-from ._energy_frames import Checkpoint, Part, Way, gather, kept_of, open_trajectory, report_of, residues_of, source_of
+from ._energy_frames import Checkpoint, Part, Way, energy_source_of, gather, kept_of, open_trajectory, report_of, residues_of
 from ._engine import EngineArgument
 from ._errors import UsageError, switch_of
 from ._frames import Frames, selected
@@ -125,7 +125,7 @@ def energy(topology: Any, *trajectories: Any, parameters: Any = (), strip: Any =
     frames = frames_of(universe, kept.index, way, start, stop, step, skip_bad, readers)
     facts = {"strip": kept.stripped, "by": by, "matrix": matrix, "groups": words, "periodic": not way.is_open,
              "whole": way.whole, "cell": str(cell)}
-    saved = None if checkpoint is None else Checkpoint(checkpoint, source_of(frames, name, particles, asked, facts), checkpoint_s)
+    saved = None if checkpoint is None else Checkpoint(checkpoint, energy_source_of(frames, name, particles, asked, facts), checkpoint_s)
     watcher = FrameWatcher(progress)
     with Energy(particles, engine, by_particle=by is not None, groups=number, **given) as made:
         part = Part("all", made, None, by, matrix)

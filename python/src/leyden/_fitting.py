@@ -4,6 +4,7 @@ from __future__ import annotations
 import io
 import math
 import os
+import zlib
 from typing import TYPE_CHECKING, Any, Dict, List, Literal, Optional, Sequence, Tuple, Union
 
 import numpy as np
@@ -13,6 +14,7 @@ from ._arrays import doubles, pointer_to
 from ._atoms import Atoms, AtomsArgument, atoms_of, places_of
 from ._c import ffi, lib
 from ._energy import write_table
+from ._energy_frames import Checkpoint, Gathered, keep_failed, source_of
 from ._engine import Engine, EngineArgument, engine_of
 from ._errors import InputError, Status, UsageError, file_name, switch_of, text_of
 from ._files import write_whole
@@ -426,12 +428,55 @@ def _windows_of(group: Any, by: Any) -> Tuple[Optional[np.ndarray], List[str]]:
     return windows, [str(words) for words in by]
 
 
+def _crc(values: Any) -> Optional[int]:
+    return None if values is None else zlib.crc32(np.ascontiguousarray(values).tobytes())
+
+
+def _gather(frames: Frames, fit: _Fit, threshold: Any, most: int, kept: Optional[Checkpoint], watcher: FrameWatcher) -> Gathered:
+    """All frames, so many at once."""
+    gathered = Gathered()
+    if kept is not None:
+        kept.resume(gathered)
+        frames.skipped = gathered.done - gathered.count
+    watcher.begin(gathered.done, len(frames))
+    try:
+        for block in frames.blocks(gathered.done):
+            for k in range(0, len(block.numbers), most):
+                numbers, positions = block.numbers[k:k + most], block.positions[k:k + most]
+                own = None if threshold is None else np.full(len(positions), np.nan if isinstance(threshold, str) else threshold)
+                try:
+                    if isinstance(threshold, str):
+                        first = fit.run(positions, scores_only=True)["score"]
+                        own = first[:, 4] + first[:, 5]
+                        own[~(own > 0)] = np.inf  # of frames without a density
+                    rows = fit.run(positions, own)
+                except InputError as error:
+                    raise InputError(f"{place_of(frames.trajectory, int(numbers[0]))}, or one after it: {error}") from None
+                is_last = k + most >= len(block.numbers)
+                gathered.take({"fit": (rows if own is None else {**rows, "threshold": own}, None)}, numbers,
+                              block.done if is_last else frames.numbers.index(int(numbers[-1])) + 1, 0)
+                if kept is not None and kept.is_due():
+                    kept.save(gathered)
+            watcher.tell(gathered.done)
+    except (Exception, KeyboardInterrupt) as error:
+        keep_failed(error, gathered, kept, watcher, len(frames))
+        raise
+    finally:
+        watcher.close()
+    if gathered.count == 0:
+        raise InputError("no frame counts")
+    if kept is not None:
+        kept.save(gathered)
+    return gathered
+
+
 @with_parameters("ley_density_options", without=("weights",))
 def fit_score(map: Any, universe: Any, *trajectories: Any, weights: Any = "number",  # pylint: disable=redefined-builtin
               mask: Any = None, threshold: Union[None, float, Literal["mean+deviation"]] = None, by: Any = None,
               gradient: bool = False, select: Any = None, start: Optional[int] = None, stop: Optional[int] = None,
-              step: Optional[int] = None, skip_bad: bool = False, readers: Optional[int] = None, engine: EngineArgument = None,
-              progress: FramesProgressArgument = None, **given: "Unpack[Fit_scoreKeywords]") -> FitScores:
+              step: Optional[int] = None, skip_bad: bool = False, readers: Optional[int] = None, checkpoint: Any = None,
+              checkpoint_s: float = 5.0, engine: EngineArgument = None, progress: FramesProgressArgument = None,
+              **given: "Unpack[Fit_scoreKeywords]") -> FitScores:
     """How well each frame of a trajectory fits a map: correlations of the atoms' density (`density_map()`) with it.
 
     >>> scores = leyden.fit_score("emd_1234.map", "protein.psf", "run.dcd", resolution=5)
@@ -450,6 +495,7 @@ def fit_score(map: Any, universe: Any, *trajectories: Any, weights: Any = "numbe
         gradient: of pearson by the atoms' places: the force of flexible fitting.
         select: atoms that count: words of MDAnalysis's language, or an AtomGroup. None: all.
         start, stop, step, skip_bad, readers, progress: as of `leyden.average()`.
+        checkpoint, checkpoint_s: as of `leyden.energy()`: a file from which a run goes on.
         engine: as of `map()`, "all" for all devices; "host"; None: the host, or the fastest device where that is sooner.
         {parameters}
 
@@ -458,10 +504,9 @@ def fit_score(map: Any, universe: Any, *trajectories: Any, weights: Any = "numbe
     """
     of_map = _map_of(map, "map")
     of_mask = None if mask is None else _map_of(mask, "mask")
-    is_relative = threshold == "mean+deviation"
-    if isinstance(threshold, str) and not is_relative:
+    if isinstance(threshold, str) and threshold != "mean+deviation":
         raise UsageError(f"threshold: a number or 'mean+deviation' is needed, not {threshold!r}")
-    if threshold is not None and not is_relative and not float(threshold) > 0:
+    if threshold is not None and not isinstance(threshold, str) and not float(threshold) > 0:
         raise UsageError(f"threshold: {threshold} must be above 0, else it is the same as without")
     if by is None and given.get("window_radius") is not None:
         raise UsageError("window_radius is for local correlations: by='residue' asks for them")
@@ -470,43 +515,20 @@ def fit_score(map: Any, universe: Any, *trajectories: Any, weights: Any = "numbe
     group, options = frames.group, _options_of(given)
     windows, labels = _windows_of(group, by)
     convention = str(given.get("convention") or "molmap")
-    fit = _Fit(engine, options, _weights_of(group, weights, len(group)), _radii_of(group, len(group), convention),
-               of_map=of_map, mask=of_mask, threshold=threshold is not None, gradient=switch_of(gradient, "gradient"),
-               windows=windows, window_count=len(labels))
+    weight = _weights_of(group, weights, len(group))
+    fit = _Fit(engine, options, weight, _radii_of(group, len(group), convention), of_map=of_map, mask=of_mask,
+               threshold=threshold is not None, gradient=switch_of(gradient, "gradient"), windows=windows, window_count=len(labels))
     most = max(1, _RESULT_BYTES // (8 * (len(SCORES) + len(labels)) + 12 * len(group) * gradient))
-    watcher, found, numbers = FrameWatcher(progress), [], []
-    thresholds: List[np.ndarray] = []
-    watcher.begin(0, len(frames))
-    try:
-        for block in frames.blocks():
-            for k in range(0, len(block.numbers), most):
-                positions = block.positions[k:k + most]
-                own = None if threshold is None else np.full(len(positions), np.nan if is_relative else threshold, np.float64)
-                try:
-                    if is_relative:
-                        first = fit.run(positions, scores_only=True)["score"]
-                        own = first[:, 4] + first[:, 5]
-                        own[~(own > 0)] = np.inf  # of frames without a density
-                    found.append(fit.run(positions, own))
-                except InputError as error:
-                    raise InputError(f"{place_of(frames.trajectory, int(block.numbers[k]))}, or one after it: {error}") from None
-                thresholds += [] if own is None else [own]
-            numbers.append(np.array(block.numbers))
-            watcher.tell(block.done)
-    finally:
-        watcher.close()
-    if not numbers:
-        raise InputError("no frame counts")
-
-    def of(name: str) -> Optional[np.ndarray]:
-        return np.concatenate([one[name] for one in found]) if name in found[0] else None
-
+    kept = None if checkpoint is None else Checkpoint(checkpoint, source_of(frames, options, {
+        "map": _crc(of_map.values), "mask": _crc(None if of_mask is None else of_mask.values), "weights": _crc(weight),
+        "threshold": threshold, "windows": _crc(windows), "gradient": gradient}), checkpoint_s)
+    watcher = FrameWatcher(progress)
+    gathered = _gather(frames, fit, threshold, most, kept, watcher)
     totals = fit.report
-    report = {**totals, "files": frames.files, "frames": sum(len(one) for one in numbers), "skipped": frames.skipped,
-              "first_skipped": [bad._asdict() for bad in frames.bad], "atoms": len(group), "by": by if isinstance(by, str) else None,
-              "elapsed_s": watcher.elapsed_s, "frames_per_s": watcher.rate, "resolution_A": options.resolution_A,
+    report = {**totals, "files": frames.files, "frames": gathered.count, "skipped": frames.skipped,
+              "resumed_frames": gathered.resumed, "first_skipped": [bad._asdict() for bad in frames.bad], "atoms": len(group),
+              "by": by if isinstance(by, str) else None, "elapsed_s": watcher.elapsed_s, "frames_per_s": watcher.rate,
+              "resolution_A": options.resolution_A,
               "comment": [f"leyden: density of {len(group)} atoms, {convention} at {options.resolution_A:.6g} A, against the map"]}
-    scores = of("score")
-    assert scores is not None
-    return FitScores(np.concatenate(numbers), scores, report, of("window"), labels, of("gradient"), of_mask is not None,
-                     np.concatenate(thresholds) if thresholds else None)
+    return FitScores(gathered.frames, gathered.rows("fit.score"), report, gathered.get("fit", "window"), labels,
+                     gathered.get("fit", "gradient"), of_mask is not None, gathered.get("fit", "threshold"))

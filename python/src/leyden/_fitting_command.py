@@ -10,7 +10,7 @@ from typing import Any, List
 
 import numpy as np
 
-from ._command import add_frames, frames_in
+from ._command import add_frames, check_checkpoint, frames_in, interrupt_code, said_of_checkpoint
 from ._errors import UsageError
 from ._files import check_outputs, write_whole
 from ._fitting import FitScores, fit_score
@@ -46,12 +46,17 @@ def add_to(commands: Any) -> None:
     what.add_argument("--select", metavar="WORDS", help="atoms that count, in MDAnalysis's language (default: all)")
     how = of.add_argument_group("how")
     how.add_argument("--verify-every", type=int, metavar="N", help="verify one frame of N; 0: none (default: 256)")
+    how.add_argument("--resume", action="store_true", help="go on where a run that was interrupted has left OUTPUT.checkpoint")
     add_frames(what, how, has_cell=False)
     of.set_defaults(run=_run)
 
 
 def _local_name(arguments: argparse.Namespace) -> str:
     return f"{os.path.splitext(arguments.output)[0]}_{arguments.by}s.csv"
+
+
+def _checkpoint_name(arguments: argparse.Namespace) -> str:
+    return f"{arguments.output}.checkpoint"
 
 
 def _check(arguments: argparse.Namespace) -> List[str]:
@@ -64,7 +69,8 @@ def _check(arguments: argparse.Namespace) -> List[str]:
         picture_name(arguments.picture)
     names = [arguments.output, *([_local_name(arguments)] if arguments.by and arguments.output.endswith(".csv") else []),
              *(name for name in (arguments.gradient, arguments.picture) if name is not None)]
-    check_outputs(names, (arguments.map, arguments.topology, *arguments.trajectories, arguments.mask))
+    check_outputs([*names, _checkpoint_name(arguments)], (arguments.map, arguments.topology, *arguments.trajectories, arguments.mask))
+    check_checkpoint(_checkpoint_name(arguments), arguments.resume)
     return names
 
 
@@ -94,20 +100,31 @@ def _say(made: FitScores, arguments: argparse.Namespace, names: List[str]) -> No
             print(f"undefined: {name} in {few:,} of the frames: none of the map's nodes count for it, or all have the same value")
     if r["checked_frames"]:
         print(f"verified: {r['checked_frames']:,} frame{'s' * (r['checked_frames'] != 1)}, off by at most {r['error']:.2g}")
-    print(f"time: {r['elapsed_s']:.2f} s, {r['frames_per_s']:,.4g} frames/s, on {r['device']}")
+    resumed = f", {r['resumed_frames']:,} frames were there" if r["resumed_frames"] else ""
+    print(f"time: {r['elapsed_s']:.2f} s, {r['frames_per_s']:,.4g} frames/s, on {r['device']}{resumed}")
     print(f"written: {'; '.join(names)}")
+
+
+def _compute(arguments: argparse.Namespace) -> FitScores:
+    return fit_score(
+        arguments.map, arguments.topology, *arguments.trajectories, weights=arguments.weights, mask=arguments.mask,
+        threshold=_threshold_of(arguments.threshold), by=arguments.by, gradient=arguments.gradient is not None,
+        select=arguments.select, resolution=arguments.resolution, convention=arguments.convention,
+        window_radius=arguments.window_radius, verify_every=arguments.verify_every,
+        checkpoint=_checkpoint_name(arguments), **frames_in(arguments))
 
 
 def _run(arguments: argparse.Namespace) -> int:
     names = _check(arguments)
     sys.unraisablehook = lambda _: None  # readers of broken files stumble once more when they are let go
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # what other packages warn of is for those who program with them
-        made = fit_score(
-            arguments.map, arguments.topology, *arguments.trajectories, weights=arguments.weights, mask=arguments.mask,
-            threshold=_threshold_of(arguments.threshold), by=arguments.by, gradient=arguments.gradient is not None,
-            select=arguments.select, resolution=arguments.resolution, convention=arguments.convention,
-            window_radius=arguments.window_radius, verify_every=arguments.verify_every, **frames_in(arguments))
+    try:
+        with warnings.catch_warnings(), said_of_checkpoint(_checkpoint_name(arguments)):
+            warnings.simplefilter("ignore")  # what other packages warn of is for those who program with them
+            made = _compute(arguments)
+    except KeyboardInterrupt:
+        if os.path.exists(_checkpoint_name(arguments)):
+            return interrupt_code()
+        raise
     made.save(arguments.output)
     if arguments.by and arguments.output.endswith(".csv"):
         made.save_local(_local_name(arguments))
@@ -117,6 +134,7 @@ def _run(arguments: argparse.Namespace) -> int:
         write_whole(arguments.gradient, content.getvalue())
     if arguments.picture is not None:
         save_picture(arguments.picture, lambda figure: made.plot(figure.add_subplot()), (7, 4))
+    os.unlink(_checkpoint_name(arguments))
     if not arguments.quiet:
         _say(made, arguments, names)
     return 0

@@ -11,7 +11,7 @@ from ._blocks import estimate
 from ._c import lib
 from ._energy import PARAMETERS, Energies, Energy, comment_of, model_of, options_of, picture_html, terms_html, write_table
 from ._energy_frames import (Checkpoint, Gathered, Part, Way, gather, kept_of, names_of, open_trajectory, report_of, residues_of,
-                             source_of)
+                             energy_source_of)
 from ._energy_run import by_of, frames_of, pairs_of, remarks_of
 from ._engine import EngineArgument, engine_of
 from ._errors import UsageError, file_name, switch_of, text_of
@@ -242,7 +242,8 @@ def mmgbsa(topology: Any, *trajectories: Any, receptor: Any, ligand: Any, parame
              **{f"{name}_words": words if isinstance(words, str) else "an AtomGroup"
                 for name, words in (("receptor", receptor), ("ligand", ligand))},
              "ligand_sum": int(np.flatnonzero(sides["ligand"]).sum())}
-    saved = None if checkpoint is None else Checkpoint(checkpoint, source_of(frames, topology_name, whole_particles, asked, facts), checkpoint_s)
+    saved = None if checkpoint is None else Checkpoint(
+        checkpoint, energy_source_of(frames, topology_name, whole_particles, asked, facts), checkpoint_s)
     watcher, opened, made = FrameWatcher(progress), engine_of(engine), []
     with contextlib.ExitStack() as stack:
         for name in PARTS:
