@@ -3,8 +3,8 @@
 # kernels under Oclgrind, the sanitizers, every kernel by every compiler, the fuzzers. MAKE=...
 # check_all.sh, from `make check-all`. Goes on after a part that fails; ends with the last lines of
 # those, a table of all, and exit code 1 when one failed. TEST_TURN, the number of a commit, after
-# `make test`: what takes long is dealt out, so that four commits in a row have all of it, but for the
-# pairs, in place of which there is what level quick leaves out.
+# `make test`: what takes long is dealt out, so that four commits in a row have all of it, but for
+# the pairs, in place of which there is what level quick leaves out.
 set -u
 cd "$(dirname "$0")/.." || exit 2
 make=${MAKE:-make --no-print-directory -j$(nproc)}

@@ -10,8 +10,8 @@
 #   TEST_EMULATED any text: programs run under an emulator, whose memory counts as theirs
 #   TEST_REST     yes: level quick has just run; now only what it leaves out, with its cases, and
 #                 the solvers of long-range sums in pairs
-#   TEST_TURN     a number, of a commit: of what takes long it has a part (tests/in_turn.txt), and so
-#                 that four numbers in a row have all of it; sanitizers, half each
+#   TEST_TURN     a number, of a commit: of what takes long it has a part (tests/in_turn.txt), so
+#                 that four numbers in a row have all of it
 #   TEST_JOBS     how many programs at a time; when unset, one more than there are cores: some wait
 #   TEST_LIMIT_S  after which a program counts as hanging
 #   TEST_SCRIPTS  which of the scripts below run beside the programs; when unset, all
