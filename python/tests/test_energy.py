@@ -702,7 +702,8 @@ def test_what_head_closes_is_no_error(system, tmp_path):
 
 def test_nothing_is_left_to_read(system, tmp_path):
     """As of a run that was ended behind its last frame, and goes on."""
-    frames = Frames(mda.Universe(write_frames(tmp_path / "start.gro", system[1][:1]), system[3]), readers=1, needs_charges=False)
+    frames = Frames(mda.Universe(write_frames(tmp_path / "start.gro", system[1][:1]), system[3]), readers=1, cell=(60, 60, 60),
+                    needs_charges=False)
     assert not list(frames.blocks(len(frames)))
 
 
