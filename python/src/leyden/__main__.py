@@ -8,6 +8,7 @@ import io
 import os
 import re
 import shlex
+import signal
 import sys
 import warnings
 from typing import Any, List, NoReturn, Optional, Tuple
@@ -249,6 +250,9 @@ def _convert(arguments: argparse.Namespace) -> int:
     return 0
 
 
+_CLOSED = 128 + signal.SIGPIPE  # the exit code where `head`, say, has read what it wanted of the output
+
+
 def _devices(_: argparse.Namespace) -> int:
     for device in devices():
         print(f"{device.index}: {device.path}, {device.name}" + (f": {device.unusable}" if device.unusable else ""))
@@ -321,6 +325,8 @@ def main(words: Optional[List[str]] = None) -> int:
         if isinstance(error, KeyboardInterrupt) or is_ended():  # which makes some packages say that they are not installed
             print("leyden: interrupted: nothing is written", file=sys.stderr)
             return interrupt_code()
+        if isinstance(error, BrokenPipeError):
+            return _CLOSED
         said = str(error)
         if isinstance(error, OSError) and error.filename and error.strerror:
             said = f"{error.filename}: {error.strerror}"
@@ -333,10 +339,12 @@ def main(words: Optional[List[str]] = None) -> int:
 
 def _end(code: int) -> NoReturn:
     """Ends the process; after a signal without waiting for drivers, or for what is still at work."""
+    try:
+        sys.stdout.flush()
+        sys.stderr.flush()
+    except OSError as error:
+        code = _CLOSED if isinstance(error, BrokenPipeError) else code
     if code > 128:
-        with contextlib.suppress(OSError):
-            sys.stdout.flush()
-            sys.stderr.flush()
         os._exit(code)  # pylint: disable=protected-access
     sys.exit(code)
 

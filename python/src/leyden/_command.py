@@ -39,11 +39,14 @@ def as_options(text: str) -> str:
     """What a message says of Python's arguments, as one types it in a shell."""
     text = text.replace("cell=(a, b, c)", "--cell a,b,c").replace("periodic=False", "--open")
     for given, typed in (("strip=False", "--no-strip"), ("surface=None", "--surface none"), ('receptor="', '--mmgbsa "'),
-                         ('strip="', '--leave-out "'), ("engine=None", "the default"), ("engine: ", "--device: ")):
+                         ('strip="', '--leave-out "'), ("engine=None", "the default"), ("engine: ", "--device: "),
+                         ("groups and matrix", "--groups and --matrix")):
         text = text.replace(given, typed)
     text = re.sub(r"\b(skip_bad|exact_cells|strip|matrix)=True", lambda found: "--" + found[1].replace("_", "-"), text)
-    text = re.sub(r"\b(coulomb|by|surface)=('[\w-]+'|\"[^\"]*\")", lambda found: f"--{found[1]} {found[2].strip(chr(39))}", text)
-    names = "|".join({name for rows in TABLES.values() for name in rows} | {"groups", "start", "parameters", "select"})
+    text = re.sub(r"^strip(?=:| ')", "--leave-out", text)
+    text = re.sub(r"leyden\.Particles\.load\(topology, gb='(\w+)'\)", r"python3 -m leyden convert TOPOLOGY -o NEW.npz --gb \1", text)
+    text = re.sub(r"\b(coulomb|by|surface|gb)=('[\w-]+'|\"[^\"]*\")", lambda found: f"--{found[1]} {found[2].strip(chr(39))}", text)
+    names = "|".join({name for rows in TABLES.values() for name in rows} | {"groups", "start", "parameters", "select", "matrix"})
     text = re.sub(rf"^({names})(?=:| is | and | needs | ')|\b((?=\w+_)(?:{names}))\b",
                   lambda found: "--" + found[0].replace("_", "-"), text)
     return re.sub(r"\b(stop|readers|smooth)=(\d+)", r"--\1 \2", text)

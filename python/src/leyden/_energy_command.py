@@ -75,8 +75,9 @@ def add_to(commands: Any) -> None:
     field = of.add_argument_group("energies")
     for row in PARAMETERS.values():
         _add_parameter(field, row)
-    field.add_argument("--open", action="store_true", help="open space, without images")
-    field.add_argument("--periodic", action="store_true", help="in each frame's cell, also where no option needs one")
+    images = field.add_mutually_exclusive_group()
+    images.add_argument("--open", action="store_true", help="open space, without images")
+    images.add_argument("--periodic", action="store_true", help="in each frame's cell, also where no option needs one")
     field.add_argument("--no-whole", action="store_true", help="molecules that a cell has broken stay broken")
     how = of.add_argument_group("how")
     how.add_argument("--resume", action="store_true", help="go on where a run that was interrupted has left OUTPUT.checkpoint")

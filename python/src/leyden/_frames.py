@@ -650,7 +650,7 @@ class Frames:
             return 1, None
         cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
         expected_s, wanted = len(numbers) * self._frame_s, self._wanted_readers
-        most = min(min(cores, _MOST_READERS) if wanted is None else int(wanted), len(numbers))
+        most = max(1, min(min(cores, _MOST_READERS) if wanted is None else int(wanted), len(numbers)))
         if most > 1 and (wanted is not None or expected_s > _SHORT_S) and not getattr(self.trajectory, "transformations", ()):
             with self._as_it_was():
                 files = PlainFiles.of(self.trajectory, numbers)
