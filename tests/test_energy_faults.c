@@ -1,5 +1,5 @@
 /* Energies where a run is cancelled at any of its launches, a launch is left out, or memory is
- * refused: no wrong values, and the next run is right. */
+ * refused: no wrong values, and the next run is right. The same of densities and their scores. */
 #include "some_energies.h"
 #include "support.h"
 
@@ -265,8 +265,104 @@ static void refused_memory_ends_nothing(void **state)
         }
 }
 
+/* ---- Densities ------------------------------------------------------------------------------- */
+
+enum { ATOMS = 40, FITS = 4 };
+
+typedef struct fitting {
+    ley_map *map;
+    ley_fit *fit;
+    float position_A[3 * ATOMS * FITS], gradient[3 * ATOMS * FITS];
+    double score[FITS][LEY_FIT_SCORES];
+} fitting;
+
+static fitting *make_fitting(void)
+{
+    static const ley_grid grid = {{0, 0, 0}, LEY_STEPS(1.2, 1.2, 1.2), {18, 17, 16}};
+    ley_density_options o;
+    ley_error error = {0};
+    unsigned seed = 3;
+    double weight[ATOMS];
+    fitting *f = calloc(1, sizeof *f);
+    f->map = support_make_map(&grid);
+    for (int64_t i = 0; i < ley_grid_points(&grid); i++)
+        ley_map_values(f->map)[i] = (float)support_uniform(&seed);
+    for (int i = 0; i < 3 * ATOMS * FITS; i++)
+        f->position_A[i] = (float)(20 * support_uniform(&seed));
+    for (int i = 0; i < ATOMS; i++)
+        weight[i] = 6;
+    const ley_fit_target target = {.size = sizeof target, .map = f->map, .has_gradient = true};
+    ley_density_options_default(&o);
+    o.verify_every = 0;
+    assert_ok(ley_fit_create(engine, &target, ATOMS, weight, NULL, &o, &f->fit, &error));
+    return f;
+}
+
+/* Computes the frames, or those of the other half instead. */
+static int run_fitting(fitting *f, bool is_turned)
+{
+    ley_fit_results r = {.size = sizeof r, .score = f->score[0], .gradient = f->gradient};
+    ley_fit_totals totals;
+    ley_error error = {0};
+    assert_ok(ley_fit_run(f->fit, FITS / 2, f->position_A + (is_turned ? 3 * ATOMS * FITS / 2 : 0), NULL, &r, &error));
+    ley_fit_get_totals(f->fit, &totals);
+    return totals.failed;
+}
+
+static void end_fitting(fitting *f)
+{
+    ley_fit_destroy(f->fit);
+    ley_map_destroy(f->map);
+    free(f);
+}
+
+static bool are_same(const fitting *a, const fitting *b)
+{
+    double off = 0, most = 0;
+    for (int i = 0; i < 3 * ATOMS * FITS / 2; i++) {
+        off = fmax(off, fabs((double)a->gradient[i] - (double)b->gradient[i]));
+        most = fmax(most, fabs((double)b->gradient[i]));
+    }
+    return fabs(a->score[0][0] - b->score[0][0]) < 1e-5 && fabs(a->score[1][0] - b->score[1][0]) < 1e-5 &&
+           off < 1e-4 * most;
+}
+
+static void densities_without_launches_or_memory(void **state)
+{
+    (void)state;
+    static const ley_status refusals[] = {LEY_ERROR_NO_DEVICE, LEY_ERROR_MEMORY, LEY_ERROR_DEVICE};
+    fitting *right = make_fitting();
+    fault.launches = 0;
+    assert_int_equal(run_fitting(right, false), 0);
+    const int launches = fault.launches;
+    assert_true(launches >= 2);
+    for (int at = 1; at <= launches; at++) {
+        fitting *f = make_fitting();
+        assert_int_equal(run_fitting(f, true), 0);
+        fault.launches = 0;
+        fault.left_out = at;
+        const int failed = run_fitting(f, false);
+        if (failed != 1 || !are_same(f, right))
+            fail_msg("launch %d, of %s, was left out: %d devices failed, values are %s", at, fault.name, failed,
+                     are_same(f, right) ? "right" : "wrong");
+        fault.left_out = 0;
+        end_fitting(f);
+    }
+    for (int k = 0; k < 3; k++) {
+        fitting *f = make_fitting();
+        fault.most_bytes = 100;
+        fault.refusal = refusals[k];
+        assert_int_equal(run_fitting(f, false), 1);
+        fault.most_bytes = 0;
+        assert_true(are_same(f, right));
+        end_fitting(f);
+    }
+    end_fitting(right);
+}
+
 int main(void)
 {
     return RUN_GROUP(SUPPORT_GROUP(.name = "faults of energies", .opened = &engine), runs_may_be_cancelled_anywhere,
-                     launches_that_are_left_out_are_noticed, refused_memory_ends_nothing);
+                     launches_that_are_left_out_are_noticed, refused_memory_ends_nothing,
+                     densities_without_launches_or_memory);
 }
