@@ -228,7 +228,7 @@ static ley_status places_begin(trial **t, const dev_kernel *built, int group, bo
 }
 
 /* What a buffer has when the sequence has ended; NULL: no memory. */
-static const void *get(trial *t, dev_buffer *buffer, size_t bytes, ley_error *error)
+static void *get(trial *t, dev_buffer *buffer, size_t bytes, ley_error *error)
 {
     dev_staging *back = NULL;
     if (arena_staging(&t->part.arena, bytes, &back, error) != LEY_OK)
@@ -282,7 +282,7 @@ static ley_status test_cells(const dev_kernel *built, void *context, ley_error *
                   *count = get(t, s->count.buffer, FRAMES * fit_count_words(s) * sizeof *count, error);
     if (group > 1) {
         rank = get(t, s->rank.buffer, atoms, error);
-        next = (const int32_t(*)[2])get(t, s->next.buffer, 2 * atoms, error);
+        next = get(t, s->next.buffer, 2 * atoms, error);
         head = count != NULL ? count + FRAMES * bins : NULL;
     }
     const bool has = found != NULL && count != NULL && (group == 1 || (rank != NULL && next != NULL && head != NULL));
@@ -369,7 +369,7 @@ static ley_status test_place(const dev_kernel *built, void *context, ley_error *
     if (spec->wg > 1)
         send_lists(t, spec->wg);
     fit_launch_place(s, w, built, FRAMES);
-    const float(*atom)[4] = (const float(*)[4])get(t, s->atoms.buffer, 4 * atoms, error);
+    const float(*atom)[4] = get(t, s->atoms.buffer, 4 * atoms, error);
     const int32_t *order = get(t, s->order.buffer, atoms, error);
     const float *fall = spec->varied ? get(t, s->falls.buffer, atoms, error) : NULL;
     status =
