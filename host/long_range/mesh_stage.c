@@ -30,6 +30,7 @@ typedef struct field_wish {
     job_plan *plan;   /* whose libraries are taken; or NULL */
     bool spreads;     /* the device puts atoms into bins, */
     bool puts_long;   /* and into the mesh of long waves */
+    bool awaits;      /* potentials that ranks make together */
     bool only_plans;  /* nothing is going to be computed: no transforms are made */
 } field_wish;
 
@@ -45,6 +46,7 @@ typedef struct field_state {
     struct spread bins; /* where the device puts atoms into bins */
     device_long longs;
     bool is_ready, puts_long;
+    bool awaits;               /* potentials of all ranks, which each device has from the host */
     bool is_loaded;            /* with meshes that stay, and atoms that others are to take the place of */
     long_charges long_charges; /* by the device: */
     long_wavelengths long_wavelengths;
@@ -109,6 +111,7 @@ ley_status msm_field_wish(const void *context, const job_view *job, void **wish,
     w->sum = job->options->sum;
     w->spreads = task->near.keeps_atoms;
     w->puts_long = task->long_place == LEY_PLACE_DEVICE;
+    w->awaits = task->share.transforms;
     w->only_plans = job->only_plans;
     if (task->library[0] != '\0')
         w->fft.library = strcpy(w->library, task->library);
@@ -162,6 +165,7 @@ ley_status msm_field_ready(dev *device, const void *wish, kernel_notes *noted, v
     f->flight.device = device;
     f->is_ready = true;
     f->puts_long = w->puts_long;
+    f->awaits = w->awaits;
     if (w->spreads || w->puts_long)
         device_spread_create(device, &f->spread);
     if (w->puts_long)
@@ -322,7 +326,7 @@ ley_status msm_field_begin(void *context, const stage_place *place, void **state
     f->unwanted = place->is_unwanted != NULL ? place->is_unwanted : place->job->cancelled;
     solver_cancel_by(&f->solver, f->unwanted);
     stage_make(place, &msm_product_field, f);
-    solver_await_potentials(&f->solver, f->task->share.transforms);
+    solver_await_potentials(&f->solver, f->awaits);
     const ley_status status = load_field(f, place, error);
     if (status == LEY_CANCELLED) /* it may begin once more */
         solver_unload(&f->solver);
@@ -340,7 +344,8 @@ ley_status msm_field_renew(void *context, const stage_place *place, void *state,
 
 size_t msm_field_lent_bytes(const void *state)
 {
-    return solver_lent_bytes(&((const field_state *)state)->solver);
+    const field_state *f = state;
+    return f->awaits ? 0 : solver_lent_bytes(&f->solver);
 }
 
 dev_buffer *msm_field_lent(const void *state)

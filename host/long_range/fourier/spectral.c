@@ -76,6 +76,15 @@ static coordinate_table array_of(const hierarchy *h, const int64_t n[3])
     return array;
 }
 
+/* By itself, where there is no transform. */
+static coordinate_table own_array(const spectral *s)
+{
+    coordinate_table array = array_of(s->hierarchy, s->n);
+    for (int axis = 0; axis < 2 && s->awaits_potentials; axis++)
+        array.pitch[axis] = array.n[axis];
+    return array;
+}
+
 bool spectral_is_by_plane(const hierarchy *h)
 {
     int64_t n[3];
@@ -203,12 +212,11 @@ ley_status spectral_load_influence(spectral *s, const hierarchy *whole, const sp
 
 ley_status spectral_load_mesh(spectral *s, ley_error *error)
 {
-    s->arrays[0] = array_of(s->hierarchy, s->n);
+    s->arrays[0] = own_array(s);
     const size_t scratch_bytes = s->awaits_potentials ? 0 : s->fft.scratch_bytes;
     s->bytes = s->awaits_potentials ? spectral_lent_bytes(s) : fft_mesh_bytes(s->fft.n, true);
-    ley_status status =
-        arena_check_host(&s->arena, "a mesh for the processor as a device", (double)s->bytes + (double)scratch_bytes,
-                         "a wider mesh spacing", error);
+    ley_status status = arena_check_host(&s->arena, "a mesh for the processor as a device",
+                                         (double)s->bytes + (double)scratch_bytes, "a wider mesh spacing", error);
     if (status == LEY_OK)
         status = arena_buffer(&s->arena, s->bytes, DEV_READ_WRITE, &s->charges.buffer, error);
     s->potentials = s->charges;
@@ -229,13 +237,13 @@ ley_status spectral_load(spectral *s, const spread *atoms, ley_error *error)
 
 size_t spectral_lent_bytes(const spectral *s)
 {
-    const coordinate_table array = array_of(s->hierarchy, s->n);
+    const coordinate_table array = own_array(s);
     return sizeof(float) * (size_t)(array.pitch[0] * array.pitch[1] * array.n[2]);
 }
 
 ley_status spectral_borrow(spectral *s, ley_error *error)
 {
-    s->arrays[0] = array_of(s->hierarchy, s->n);
+    s->arrays[0] = own_array(s);
     ley_status status = arena_check_host(&s->arena, "a mesh for the processor as a device",
                                          (double)spectral_lent_bytes(s), "a wider mesh spacing", error);
     if (status == LEY_OK)
