@@ -246,6 +246,11 @@ static void test_integrals_of_two(void **state)
                              right = right_integral(rho, s, (double)distances[k], tapered == 1 ? 8 : 1e6);
                 assert_near(1 / made.radii[i], fmax(1 / rho - right, 1.0 / 30), 1e-9);
             }
+            c.screens[0] = -0.9; /* takes as much from the other's as 0.9 adds, where they do not overlap */
+            const outcome less = at_distance(&c, &o, distances[k]);
+            const double rho = c.radii[1] - 0.09, s = 0.9 * (c.radii[0] - 0.09), r = (double)distances[k],
+                         right = rho < r - s ? right_integral(rho, s, r, tapered == 1 ? 8 : 1e6) : 0;
+            assert_near(1 / less.radii[1], fmax(1 / rho + right, 1.0 / 30), 1e-9);
         }
 }
 

@@ -211,6 +211,36 @@ static void all_forms_are_right(void **state)
     free(position_A);
 }
 
+/* What integers of 64 bits hardly have, in the form that adds these: a gas whose energies are near
+ * 0; two particles so near to each other that the host computes the frame, and no device has
+ * failed. */
+static void integers_have_gases_and_overlaps(void **state)
+{
+    (void)state;
+    const list_tiles_spec spec = lists_spec_of_groups(false, LEY_SUB_GROUPS_NONE);
+    float *position_A = some_positions(COUNT, FRAMES, 9, 5);
+    const double w = some_width_A(COUNT, 9) + 1,
+                 cells[FRAMES][9] = {{w, 0, 0, 0, w, 0, 0, 0, w}, {w, 0, 0, 0, w, 0, 0, 0, w}};
+    ley_particles *particles = some_particles(COUNT, TYPES, 3);
+    case_results *found = calloc(1, sizeof *found);
+    ley_energy_options o = options_of(LEY_LENNARD_JONES_SHIFTED, LEY_COULOMB_SHIFTED_CHARMM, 9.35);
+    ley_energy_totals totals;
+    o.verify_every = 1;
+    forced = &spec;
+    run(engine, particles, &o, FRAMES, position_A, cells[0], found, &totals);
+    assert_int_equal(totals.failed, 0);
+    memcpy(position_A + 3 * 400, position_A + 3 * 1700, 3 * sizeof *position_A);
+    position_A[3 * 400] += 0.2F;
+    run(engine, particles, &o, FRAMES, position_A, cells[0], found, &totals);
+    forced = NULL;
+    assert_int_equal(totals.failed, 0);
+    assert_int_equal(totals.checked_frames, FRAMES - 1);
+    compare("an overlap", particles, &o, FRAMES, position_A, cells[0], found);
+    ley_particles_destroy(particles);
+    free(found);
+    free(position_A);
+}
+
 /* ---- Edges ----------------------------------------------------------------------------------- */
 
 /* Particles of one type, two and two: at this distance from each other, and far from all others. */
@@ -297,6 +327,42 @@ static void switches_are_those_of_the_law(void **state)
         end_twos(&t);
     }
     free(found);
+}
+
+/* Of a crystal many pairs are at the cutoff, each of which may count or not. */
+static void crystals_pass(void **state)
+{
+    (void)state;
+    enum { SIDE = 6, IONS = SIDE * SIDE * SIDE };
+    static const double apart_A = 2.82, w = SIDE * 2.82, cell_A[9] = {w, 0, 0, 0, w, 0, 0, 0, w}, a = 1e5, b = 100;
+    double charge[IONS], terms[LEY_ENERGY_TERMS];
+    int32_t type[IONS] = {0};
+    float position_A[IONS][3], force[IONS][3];
+    ley_particles_arrays of = {.size = sizeof of, .particles = IONS, .types = 1, .charges = charge, .type = type};
+    ley_energy_results r = {.size = sizeof r, .terms = terms, .forces = force[0]};
+    ley_particles *particles;
+    ley_error error = {0};
+    for (int i = 0; i < IONS; i++) {
+        const int at[3] = {i % SIDE, i / SIDE % SIDE, i / SIDE / SIDE};
+        charge[i] = (at[0] + at[1] + at[2]) % 2 != 0 ? 1 : -1;
+        for (int d = 0; d < 3; d++)
+            position_A[i][d] = (float)(apart_A * at[d] + 0.113);
+    }
+    of.lennard_jones_a = &a;
+    of.lennard_jones_b = &b;
+    assert_ok(ley_particles_create(&of, &particles, &error));
+    for (int kind = LEY_COULOMB_PLAIN; kind <= LEY_COULOMB_SHIFTED; kind++) {
+        ley_energy_options o = options_of(LEY_LENNARD_JONES_PLAIN, (ley_coulomb_kind)kind, 3 * apart_A);
+        ley_energy_totals totals;
+        ley_energy *e = NULL;
+        o.by_particle = false;
+        assert_ok(ley_energy_create(engine, particles, &o, &e, &error));
+        assert_ok(ley_energy_run(e, 1, position_A[0], cell_A, &r, &error));
+        ley_energy_get_totals(e, &totals);
+        ley_energy_destroy(e);
+        assert_int_equal(totals.failed, 0);
+    }
+    ley_particles_destroy(particles);
 }
 
 /* ---- The same bytes -------------------------------------------------------------------------- */
@@ -466,6 +532,7 @@ static void self_tests_find_faults(void **state)
 int main(void)
 {
     return RUN_GROUP(SUPPORT_GROUP(.name = "pair lists", .opened = &engine), all_kinds_are_those_of_the_law,
-                     all_cells_are_right, all_forms_are_right, edges_are_sharp, switches_are_those_of_the_law,
-                     frames_have_the_same_bytes, faults_are_found, self_tests_find_faults);
+                     all_cells_are_right, all_forms_are_right, integers_have_gases_and_overlaps, edges_are_sharp,
+                     crystals_pass, switches_are_those_of_the_law, frames_have_the_same_bytes, faults_are_found,
+                     self_tests_find_faults);
 }

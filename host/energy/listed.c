@@ -315,6 +315,7 @@ static ley_status begin(listed *l, energy_part *part, const list_tiles_spec *spe
     if (l->row == NULL)
         return ley_fail_memory(error, (size_t)part->frames * sizeof *l->row, "lists of pairs");
     pair_numbers_make(&p->options, alpha_per_A, &l->numbers);
+    part->quantum = spec->full ? 0 : 1 / LISTED_QUANTA;
     l->parts = parts_for(info, spec, (int64_t)shape.clusters * part->frames);
     l->pair_s = predict_frame(info, &shape, spec->width > 1);
     const ley_status status = pair_lists_create(&l->lists, &part->arena, spec, part->frames, &shape, p->first,

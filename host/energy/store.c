@@ -53,8 +53,9 @@ static int64_t nearest(const energy_frame *f, int64_t i, bool all, double *dista
 }
 
 /* Energies beyond this are of particles that are nearer to each other than that: floats are about
- * to overflow, or the energy is infinite. */
-static const double most_energy = 1e20, overlap_A = 0.1;
+ * to overflow, or the energy is infinite. A device may have those of a frame infinite that has one
+ * beyond extreme_energy: sums of 64 bits end there (listed.h). */
+static const double most_energy = 1e20, overlap_A = 0.1, extreme_energy = 1e8;
 
 /* Of a frame whose energies are infinite, or whose forces are as floats: names two particles that
  * are at the same place, or nearly; the first one is looked for from a particle on. */
@@ -75,26 +76,57 @@ static ley_status name_pair(const ley_energy *e, int64_t frame, int64_t from, co
 
 /* ---- The host -------------------------------------------------------------------------------- */
 
-ley_status energy_store_host(ley_energy *e, int64_t frame, int64_t from, ley_error *error)
+static double largest_of(const double *value, size_t count)
+{
+    double largest = 0;
+    for (size_t i = 0; i < count; i++)
+        largest = fmax(largest, fabs(value[i]));
+    return largest;
+}
+
+/* The law's frame, whose results have energies by particle, as floats. */
+static ley_status store_law(ley_energy *e, int64_t frame, int64_t from, ley_energy_results *r, double (*force)[3],
+                            ley_error *error)
 {
     const energy_frame f = energy_run_frame(e, frame);
-    const size_t n = (size_t)f.particles->particles;
-    ley_energy_results r = energy_run_results(e, frame);
-    double(*force)[3] = r.forces != NULL ? malloc(n * sizeof *force) : NULL;
-    if (r.forces != NULL && force == NULL)
-        return ley_fail_memory(error, n * sizeof *force, "forces");
-    ley_status status = energy_law_frame(&f, &r, force, error);
+    ley_status status = energy_law_frame(&f, r, force, error);
     if (status == LEY_ERROR_INPUT) {
         ley_error_clear(error);
         status = name_pair(e, frame, from, "energy is infinite", error);
     }
-    for (size_t i = 0; i < 3 * n && force != NULL && status == LEY_OK; i++) {
-        r.forces[i] = (float)force[i / 3][i % 3];
-        if (!isfinite(r.forces[i]))
+    for (size_t i = 0; i < 3 * (size_t)f.particles->particles && force != NULL && status == LEY_OK; i++) {
+        r->forces[i] = (float)force[i / 3][i % 3];
+        if (!isfinite(r->forces[i]))
             status = name_pair(e, frame, (int64_t)i / 3, "force is beyond what a float has", error);
     }
-    free(force);
     return status;
+}
+
+/* `largest`, if not NULL: energy of a particle. */
+static ley_status store_by_host(ley_energy *e, int64_t frame, int64_t from, double *largest, ley_error *error)
+{
+    const size_t n = (size_t)e->problem.arrays.particles, all = LEY_ENERGY_TERMS * n;
+    ley_energy_results r = energy_run_results(e, frame);
+    double(*force)[3] = r.forces != NULL ? malloc(n * sizeof *force) : NULL;
+    double *own = largest != NULL && r.by_particle == NULL ? malloc(all * sizeof *own) : NULL;
+    const bool wants_own = largest != NULL && r.by_particle == NULL;
+    ley_status status = (r.forces != NULL && force == NULL) || (wants_own && own == NULL)
+                            ? ley_fail_memory(error, n * sizeof *force + all * sizeof *own, "a frame of the host's")
+                            : LEY_OK;
+    if (wants_own)
+        r.by_particle = own;
+    if (status == LEY_OK)
+        status = store_law(e, frame, from, &r, force, error);
+    if (status == LEY_OK && largest != NULL)
+        *largest = largest_of(r.by_particle, all);
+    free(force);
+    free(own);
+    return status;
+}
+
+ley_status energy_store_host(ley_energy *e, int64_t frame, int64_t from, ley_error *error)
+{
+    return store_by_host(e, frame, from, NULL, error);
 }
 
 /* ---- Batches --------------------------------------------------------------------------------- */
@@ -317,20 +349,52 @@ static void store_frames(void *context, size_t first, size_t last)
     }
 }
 
-/* A frame with an energy that is no number, or huge: the host's, where particles are so near to
- * each other. */
-static ley_status store_bad(ley_energy *e, int64_t frame, int64_t particle, ley_error *error)
+static bool is_number(const ley_energy *e, const energy_batch *b, int frame, int64_t particle)
 {
-    const energy_frame f = energy_run_frame(e, frame);
-    double r_A;
-    nearest(&f, particle, true, &r_A);
-    return r_A < overlap_A ? energy_store_host(e, frame, particle, error)
-                           : ley_fail(error, LEY_ERROR_WRONG_RESULT,
-                                      "frame %lld: the energy of particle %lld is no number, or huge",
-                                      (long long)(e->before + frame + 1), (long long)particle + 1);
+    const energy_problem *p = &e->problem;
+    const float *of = (const float *)b->energy_back->bytes + (size_t)frame * LEY_ENERGY_TERMS * p->padded +
+                      (size_t)p->place[particle];
+    for (int term = 0; term < LEY_ENERGY_TERMS; term++)
+        if (energy_has_term(p, (ley_energy_term)term) && isnan(of[(size_t)term * p->padded]))
+            return false;
+    return true;
 }
 
-ley_status energy_store_batch(ley_energy *e, energy_batch *b, ley_error *error)
+static bool has_overlap(const energy_frame *f)
+{
+    double r_A = INFINITY;
+    for (int64_t i = 0; i < f->particles->particles && !(r_A < overlap_A); i++)
+        nearest(f, i, false, &r_A);
+    return r_A < overlap_A;
+}
+
+/* A frame with an energy that is huge, or no number: the host's, where particles are so near to
+ * each other, or energies extreme. */
+static ley_status store_bad(ley_energy *e, const energy_batch *b, int frame, int64_t particle, ley_error *error)
+{
+    const energy_frame f = energy_run_frame(e, b->first + frame);
+    double r_A, largest = 0;
+    nearest(&f, particle, true, &r_A);
+    const bool overlaps = r_A < overlap_A, may_be = overlaps || is_number(e, b, frame, particle);
+    const ley_status status = may_be ? store_by_host(e, b->first + frame, particle, &largest, error) : LEY_OK;
+    return status != LEY_OK || overlaps || largest > extreme_energy || (may_be && has_overlap(&f))
+               ? status
+               : ley_fail(error, LEY_ERROR_WRONG_RESULT,
+                          "frame %lld: the energy of particle %lld is no number, or huge",
+                          (long long)(e->before + b->first + frame + 1), (long long)particle + 1);
+}
+
+/* One with a force or a radius that is no number. */
+static ley_status store_places_again(ley_energy *e, const energy_batch *b, int frame, ley_error *error)
+{
+    const energy_frame f = energy_run_frame(e, b->first + frame);
+    return has_overlap(&f)
+               ? energy_store_host(e, b->first + frame, 0, error)
+               : ley_fail(error, LEY_ERROR_WRONG_RESULT, "frame %lld: a force or a Born radius is no number",
+                          (long long)(e->before + b->first + frame + 1));
+}
+
+ley_status energy_store_batch(ley_energy *e, energy_batch *b, bool *by_host, ley_error *error)
 {
     ley_status status = energy_add_host_terms(e, b, error);
     if (status != LEY_OK)
@@ -350,10 +414,11 @@ ley_status energy_store_batch(ley_energy *e, energy_batch *b, ley_error *error)
             status = ley_fail(error, LEY_ERROR_WRONG_RESULT, "frame %lld: energies of groups are not their particles'",
                               (long long)(e->before + b->first + f + 1));
         else if (s.bad[f] == WRONG_PLACES)
-            status = ley_fail(error, LEY_ERROR_WRONG_RESULT, "frame %lld: a force or a Born radius is no number",
-                              (long long)(e->before + b->first + f + 1));
+            status = store_places_again(e, b, f, error);
         else if (s.bad[f] >= 0)
-            status = store_bad(e, b->first + f, s.bad[f], error);
+            status = store_bad(e, b, f, s.bad[f], error);
+    for (int f = 0; f < b->frames; f++)
+        by_host[f] = s.bad[f] != ALL_RIGHT;
     free(s.bad);
     free(s.wrong);
     return status;
