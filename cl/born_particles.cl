@@ -45,10 +45,12 @@ LEY_FN void add_term(compensated *c, float value)
 LEY_FN void add_parts(LEY_GLOBAL const float *gm_parts, LEY_GLOBAL const int4 *gm_ranges, int4 size, float factor,
                       LEY_GLOBAL float *gm_column, float *sum)
 {
-    compensated all[SUMS], own;
+    compensated all[SUMS];
     UNROLL for (int k = 0; k < SUMS; k++)
         all[k].sum = all[k].carry = 0;
-    own = all[0];
+#if LEY_PASS == LEY_BORN_ENERGIES
+    compensated own = all[0];
+#endif
     for (int first = 0; first < size.y; first += AT_ONCE) {
         float value[AT_ONCE][SUMS];
         UNROLL for (int n = 0; n < AT_ONCE; n++)

@@ -15,7 +15,7 @@ BEGIN {
     split("cl kernels_cuda platform host tools tests", names, " ")
     for (i in names) floor[names[i]] = i
     # The folders of host/: one includes those on lower floors, and itself.
-    split("core:1 source:2 target:2 expression:2 numerics:2 io:3 layout:3 law:3 apbs:4 surface:4 memory:5 engine:6 schedule:7 verify:8 plan:9 average:10 energy:11 fit:12 ions:10 bench:10 series:10 methods/X:11 methods:12 check:13", names, " ")
+    split("core:1 source:2 target:2 expression:2 numerics:2 io:3 layout:3 law:3 apbs:4 surface:4 memory:5 engine:6 schedule:7 verify:8 plan:9 average:10 energy:11 fit:12 ions:10 bench:10 series:10 methods/X:11 methods:13 check:14", names, " ")
     for (i in names) { split(names[i], pair, ":"); folder_floor[pair[1]] = pair[2] }
     # The folders of host/long_range, and what stands beside them, which goes with estimate.
     split("mesh:1 fourier:2 multilevel:3 model:4 beside:5 estimate:5 bench:6", names, " ")

@@ -5,6 +5,6 @@
 
 #include "fit/part.h"
 
-extern const kernel_kind atom_density_kind, fit_cells_kind, fit_place_kind, fit_windows_kind, fit_gradient_kind;
+extern const kernel_kind atom_density_kind, fit_windows_kind, fit_gradient_kind;
 
 #endif

@@ -1,7 +1,6 @@
 #include "fit/places.h"
 
 #include "error.h"
-#include "fit/kernels.h"
 #include "parallel.h"
 
 #include <math.h>

@@ -7,6 +7,8 @@
 #include "engine/command_sequence.h"
 #include "fit/specs.h"
 
+extern const kernel_kind fit_cells_kind, fit_place_kind;
+
 /* The grid in whole bricks. */
 typedef struct fit_bricks {
     int32_t bricks[3], nodes[3]; /* along x, y, z */
