@@ -54,8 +54,9 @@ LEY_FN void load_own(own *o, int u, sources from, int number)
 }
 
 /* What the next item of a team has; without shuffles through local memory. */
+#define NEXT (LANE + 1 & LANES - 1)
 #if LEY_SHUFFLES(LANES)
-#define TAKE_NEXT(value) (value) = ley_shuffle(value, LANE + 1 & LANES - 1)
+#define TAKE_NEXT(value) (value) = ley_shuffle(value, NEXT)
 #else
 #define TAKE_NEXT(value) (value) = next_of(value, sm_taken)
 LEY_FN float next_of(float value, LEY_LOCAL float *sm_taken)
@@ -63,7 +64,7 @@ LEY_FN float next_of(float value, LEY_LOCAL float *sm_taken)
     LEY_BARRIER_OF(LEY_WG);
     sm_taken[ITEM] = value;
     LEY_BARRIER_OF(LEY_WG);
-    return sm_taken[ITEM - LANE + (LANE + 1 & LANES - 1)];
+    return sm_taken[ITEM - LANE + NEXT];
 }
 #endif
 

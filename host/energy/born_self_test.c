@@ -133,8 +133,8 @@ static double sphere_of(double rho, double s, double d, double end)
 {
     if (d < 1e-4) /* of two at one place */
         return s > rho ? 1 / rho - 1 / s : 0;
-    const double lower = fmax(rho, fabs(d - s)), upper = fmin(d + s, end), a = 1 / lower, b = 1 / upper;
-    if (!(rho < upper && lower < end) || s == 0)
+    const double lower = fmin(fmax(rho, fabs(d - s)), end), upper = fmin(d + s, end), a = 1 / lower, b = 1 / upper;
+    if (!(rho < upper) || s == 0)
         return 0;
     return 0.5 * ((a - b) - 0.25 * (d - s * s / d) * (a * a - b * b) - 0.5 * log(upper / lower) / d) +
            (s - d > rho ? 1 / rho - a : 0);
