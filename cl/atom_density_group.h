@@ -1,9 +1,9 @@
-/* A work-group's brick, for GPUs. Each of LEY_DENSITY_BRICK^2 work-items looks at an atom at a time,
- * and stages it if it reaches the brick, one after the other in local memory: what its density is
- * along x, times its weight, along y and along z; of grids that are oblique its place. Then each half
- * of them has all nodes, two columns along z a work-item, and adds every other atom, as what is read
- * of an atom costs more than what is done with it; at the end each work-item has one of its columns,
- * with what the other half has of it. */
+/* A work-group's brick, for GPUs. Each of LEY_DENSITY_BRICK^2 work-items looks at an atom at a
+ * time, and stages it if it reaches the brick, one after the other in local memory: what its
+ * density is along x, times its weight, along y and along z; of grids that are oblique its place.
+ * Then each half of them has all nodes, two columns along z a work-item, and adds every other atom,
+ * as what is read of an atom costs more than what is done with it; at the end each work-item has
+ * one of its columns, with what the other half has of it. */
 #ifndef LEY_ATOM_DENSITY_GROUP_H
 #define LEY_ATOM_DENSITY_GROUP_H
 

@@ -5,14 +5,15 @@
  * gm_position  [frames][n_atoms][3] A
  * gm_weight    [n_atoms]; atoms of weight 0 are in no cell
  * size         nodes of the grid along x, y, z; fourth, parts
- * cells        along x, y, z, of LEY_DENSITY_CELL nodes; fourth, all of them. Atoms beside the grid
- *              are in the nearest one
- * reach        in how many nodes along x, y, z atoms may be; those that reach no node are in no cell
+ * cells        along x, y, z, of LEY_DENSITY_CELL nodes; fourth, all of them. Atoms beside the
+ *              grid are in the nearest one
+ * reach        in how many nodes along x, y, z atoms may be; those that reach no node are in no
+ *              cell
  * numbers      see fit_place.h
  * gm_cell      [frames][n_atoms]; -1: in none
- * gm_count     [frames][cells * parts + 1] atoms of each cell, with a LEY_WG of 1 of each part; then,
- *              of lists, [frames][cells] 1 + the first atom of the list's first entry; 0: there is
- *              none. All 0 beforehand
+ * gm_count     [frames][cells * parts + 1] atoms of each cell, with a LEY_WG of 1 of each part;
+ *              then, of lists, [frames][cells] 1 + the first atom of the list's first entry; 0:
+ *              there is none. All 0 beforehand
  * gm_next      [frames][n_atoms] of an entry's first atom: 1 + that of the next entry, or 0, and
  *              how many atoms it has
  * gm_rank      [frames][n_atoms] the work-item that has the first atom of the entry, and LEY_WG

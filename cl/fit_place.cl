@@ -10,7 +10,8 @@
  * gm_falls     where LEY_VARIED, [frames][n_atoms]
  * gm_order     [frames][n_atoms] which atom of the frame it is
  *
- * What is behind a frame's last atom that is in a cell stays. Work-groups: those of fit_cells.cl. */
+ * What is behind a frame's last atom that is in a cell stays. Work-groups: those of
+ * fit_cells.cl. */
 #if !defined(LEY_WG) || !defined(LEY_VARIED)
 #error "the specification is incomplete: see LEY_FIT_PLACE_KEYS in spec.h"
 #endif

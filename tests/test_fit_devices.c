@@ -1,6 +1,6 @@
 /* Frames against a map by two devices: the same bytes as by one; and by one that dies on the way,
- * lies or never ends, beside one that is well, or alone (faulty_opencl/): what the host computes, or
- * an error. */
+ * lies or never ends, beside one that is well, or alone (faulty_opencl/): what the host computes,
+ * or an error. */
 #include "support.h"
 #include "trials.h"
 
@@ -164,7 +164,7 @@ static void two_are_as_one(void **state)
     assert_true(right_bytes[0] != '\0');
 }
 
-/* Each launch left out in turn: cells, their sums, atoms by cells, densities, windows, gradients. */
+/* Each launch left out in turn: cells, sums, atoms by cells, densities, windows, gradients. */
 static void one_fails(void **state)
 {
     const int step = support_is_quick() ? 4 : 1;

@@ -1,5 +1,5 @@
 /* The grid in bricks and cells, and frames of atoms on their way into cells on a device
- * (fit_cells.cl, list_first.cl, fit_place.cl): in the same order each time, whatever device it is. */
+ * (fit_cells.cl, list_first.cl, fit_place.cl): in the same order each time, on any device. */
 #ifndef LEY_FIT_PLACES_H
 #define LEY_FIT_PLACES_H
 

@@ -284,8 +284,8 @@ void fit_score(const fit_problem *p, const fit_sums *s, double score[LEY_FIT_SCO
 fit_slopes fit_slopes_of(const density_sums *s)
 {
     const double pearson = density_correlation(s), va = s->aa - s->a * s->a / s->n, vb = s->bb - s->b * s->b / s->n;
-    return isnan(pearson) ? (fit_slopes){.by_a = 0}
-                          : (fit_slopes){s->a / s->n, s->b / s->n, pearson / va, 1 / sqrt(va * vb)};
+    const fit_slopes none = {.by_a = 0}, some = {s->a / s->n, s->b / s->n, pearson / va, 1 / sqrt(va * vb)};
+    return isnan(pearson) ? none : some;
 }
 
 void fit_atom_gradient(const fit_problem *p, const fit_slopes *s, size_t atom, const double sums[9], float gradient[3])
