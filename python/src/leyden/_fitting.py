@@ -22,6 +22,7 @@ from ._guesses import Guessed
 from ._maps import Map
 from ._parameters import take, with_parameters
 from ._progress import FramesProgressArgument, FrameWatcher
+from ._ranks import Ranks
 from ._radii import VAN_DER_WAALS_A, Labels
 
 if TYPE_CHECKING:
@@ -406,7 +407,7 @@ def fit_score(map: Any, universe: Any, *trajectories: Any, weights: Any = "numbe
               mask: Any = None, threshold: Union[None, float, Literal["mean+deviation"]] = None, by: Any = None,
               gradient: bool = False, select: Any = None, start: Optional[int] = None, stop: Optional[int] = None,
               step: Optional[int] = None, skip_bad: bool = False, readers: Optional[int] = None, engine: EngineArgument = None,
-              progress: FramesProgressArgument = None, **given: "Unpack[Fit_scoreKeywords]") -> FitScores:
+              progress: FramesProgressArgument = None, ranks: Any = None, **given: "Unpack[Fit_scoreKeywords]") -> FitScores:
     """How well each frame of a trajectory fits a map: correlations of the atoms' density (`density_map()`) with it.
 
     >>> scores = leyden.fit_score("emd_1234.map", "protein.psf", "run.dcd", resolution=5)
@@ -425,6 +426,7 @@ def fit_score(map: Any, universe: Any, *trajectories: Any, weights: Any = "numbe
         gradient: of pearson by the atoms' places: the force of flexible fitting.
         select: atoms that count: words of MDAnalysis's language, or an AtomGroup. None: all.
         start, stop, step, skip_bad, readers, progress: as of `leyden.average()`.
+        ranks: a communicator of mpi4py, as of `leyden.average()`; name the engine, so that all take the same.
         engine: as of `map()`, "all" for all devices; "host"; None: the host, or the fastest device where that is sooner.
         {parameters}
 
@@ -445,11 +447,11 @@ def fit_score(map: Any, universe: Any, *trajectories: Any, weights: Any = "numbe
                of_map=of_map, mask=of_mask, threshold=threshold is not None, gradient=switch_of(gradient, "gradient"),
                windows=windows, window_count=len(labels))
     most = max(1, _RESULT_BYTES // (8 * (len(SCORES) + len(labels)) + 12 * len(group) * gradient))
-    watcher, found, numbers = FrameWatcher(progress), [], []
+    watcher, shared, found, numbers = FrameWatcher(progress), Ranks.of(ranks), [], []
     thresholds: List[np.ndarray] = []
     watcher.begin(0, len(frames))
     try:
-        for block in frames.blocks():
+        for block in frames.blocks(0, shared):
             for k in range(0, len(block.numbers), most):
                 positions = block.positions[k:k + most]
                 own = None if threshold is None else np.full(len(positions), np.nan if is_relative else threshold, np.float64)
@@ -466,11 +468,18 @@ def fit_score(map: Any, universe: Any, *trajectories: Any, weights: Any = "numbe
             watcher.tell(block.done)
     finally:
         watcher.close()
+    order: Any = slice(None)
+    if shared is not None:
+        every = list(shared.each((found, numbers, thresholds)))
+        found, numbers, thresholds = ([piece for own in every for piece in own[k]] for k in range(3))
+        frames.join(shared)
+        shared.close()
+        order = np.argsort([frames.numbers.index(int(number)) for one in numbers for number in one])
     if not numbers:
         raise InputError("no frame counts")
 
     def of(name: str) -> Optional[np.ndarray]:
-        return np.concatenate([one[name] for one in found]) if name in found[0] else None
+        return np.concatenate([one[name] for one in found])[order] if name in found[0] else None
 
     totals = fit.report
     report = {**totals, "files": frames.files, "frames": sum(len(one) for one in numbers), "skipped": frames.skipped,
@@ -479,5 +488,5 @@ def fit_score(map: Any, universe: Any, *trajectories: Any, weights: Any = "numbe
               "comment": [f"leyden: density of {len(group)} atoms, {convention} at {options.resolution_A:.6g} A, against the map"]}
     scores = of("score")
     assert scores is not None
-    return FitScores(np.concatenate(numbers), scores, report, of("window"), labels, of("gradient"), of_mask is not None,
-                     np.concatenate(thresholds) if thresholds else None)
+    return FitScores(np.concatenate(numbers)[order], scores, report, of("window"), labels, of("gradient"), of_mask is not None,
+                     np.concatenate(thresholds)[order] if thresholds else None)

@@ -9,7 +9,7 @@ from typing import Any, List
 
 import numpy as np
 
-from ._command import add_frames, frames_in
+from ._command import add_frames, frames_in, is_other_rank
 from ._errors import UsageError
 from ._files import check_outputs
 from ._fitting import FitScores, fit_score
@@ -46,7 +46,7 @@ def add_to(commands: Any) -> None:
     how = of.add_argument_group("how")
     how.add_argument("--verify-every", type=int, metavar="N", help="verify one frame of N; 0: none (default: 256)")
     add_frames(what, how, has_cell=False)
-    of.set_defaults(run=_run)
+    of.set_defaults(run=_run, is_shared=True)
 
 
 def _local_name(arguments: argparse.Namespace) -> str:
@@ -101,6 +101,8 @@ def _run(arguments: argparse.Namespace) -> int:
             threshold=_threshold_of(arguments.threshold), by=arguments.by, gradient=arguments.gradient is not None,
             select=arguments.select, resolution=arguments.resolution, convention=arguments.convention,
             window_radius=arguments.window_radius, verify_every=arguments.verify_every, **frames_in(arguments))
+    if is_other_rank(arguments):
+        return 0
     made.save(arguments.output)
     if arguments.by and arguments.output.endswith(".csv"):
         made.save_local(_local_name(arguments))
