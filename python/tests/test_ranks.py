@@ -25,7 +25,7 @@ def _case(files, tmp_path_factory):
     random = np.random.default_rng(3)
     leyden.Particles.from_arrays(charges=random.uniform(-1, 1, 40), type=np.zeros(40, int), lennard_jones_a=[[9.0]],
                                  lennard_jones_b=[[3.0]]).save(folder / "particles.npz")
-    leyden.Map(random.normal(size=(12, 12, 12)), leyden.Grid((12, 12, 12), spacing=2)).save(folder / "map.mrc")
+    leyden.Map(random.normal(size=(12, 12, 12)), leyden.Grid((0, 0, 0), spacing=2, n=(12, 12, 12))).save(folder / "map.mrc")
     return topology, trajectory, folder
 
 
@@ -46,7 +46,7 @@ def test_the_files_of_one_process(case, ranks):
                     ["mean.npy", "deviation.npy", "error.npy", "profile.csv"]),
         "mean": (["average", topology, trajectory, "-o", "#plain.npy", "--dims", "16,16,16", "--device", "cpu", "--start", "2"],
                  ["plain.npy"]),
-        "energy": (["energy", "particles.npz", trajectory, "-o", "#energy.csv", "--coulomb", "pme", "--by", "atom", "--device", "cpu"],
+        "energy": (["energy", "particles.npz", trajectory, "-o", "#energy.csv", "--coulomb", "pme", "--cutoff", "8", "--by", "atom", "--device", "cpu"],
                    ["energy.csv", "energy_atoms.csv"]),
         "fit-score": (["fit-score", "map.mrc", topology, trajectory, "-o", "#scores.csv", "--resolution", "6", "--weights", "mass", "--device", "host"],
                       ["scores.csv"]),

@@ -372,7 +372,7 @@ class _Averaging:
 
     def __init__(self, frames: Frames, run: _Run, checkpoint: Optional[_Checkpoint], watcher: FrameWatcher,
                  ranks: Optional[Ranks]) -> None:
-        self.ranks = ranks
+        self.frames, self.run, self.checkpoint, self.watcher, self.ranks = frames, run, checkpoint, watcher, ranks
         self.count = self.done = self.resumed = 0  # frames that count, frames of the run up to there, those of a checkpoint
 
     def go(self) -> None:
