@@ -874,8 +874,8 @@ static void test_refusals(void **state)
         assert_error(try(&c.arrays, &o, x, cell, &made, &error), status, message); \
         ley_error_clear(&error); \
     } while (0)
-    REFUSED(LEY_ERROR_USAGE, "cutoff is 0", NULL, o.lennard_jones = LEY_LENNARD_JONES_SWITCHED);
-    REFUSED(LEY_ERROR_USAGE, "cutoff is 0", NULL, o.coulomb = LEY_COULOMB_SHIFTED);
+    REFUSED(LEY_ERROR_USAGE, "cutoff is needed", NULL, o.lennard_jones = LEY_LENNARD_JONES_SWITCHED);
+    REFUSED(LEY_ERROR_USAGE, "cutoff is needed", NULL, o.coulomb = LEY_COULOMB_SHIFTED);
     REFUSED(LEY_ERROR_USAGE, "switch is 0 A", NULL, o.lennard_jones = LEY_LENNARD_JONES_SWITCHED, o.cutoff_A = 9);
     REFUSED(LEY_ERROR_USAGE, "no Ewald sum", NULL, o.coulomb = LEY_COULOMB_EWALD, o.cutoff_A = 9,
             o.born = LEY_BORN_HCT);

@@ -60,6 +60,8 @@ cases=(
     "cell.raw map molecule.pqr --method msm --cell 24,24,24 --periodic xyz --spacing 1.5 --device cpu"
     "mdh.dx boundary molecule.pqr --dims 33,33,33 --spacing 1 --device cpu"
     "orbital.cube orbital water.npz --any-norm --orbital 1 --spacing 0.4 --device cpu"
+    "orbitals.csv orbital water.npz --any-norm --orbital 1-3 --points points.txt --device cpu"
+    "potential.npy esp water.npz --any-norm --points points.txt --device host"
     "density.dx density water.npz --any-norm --spacing 0.4 --device cpu"
 )
 for c in "${cases[@]}"; do

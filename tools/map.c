@@ -24,12 +24,14 @@ typedef struct map_values {
     ley_grid_options grid;
     ley_direct medium;
     bool field, dry_run;
+    int64_t ranks;
+    double link[2]; /* bytes per second, seconds */
 } map_values;
 
 #define OPTION_OF_GRID(name) OPTION_OF(ley_grid_options, name, map_values, grid)
 #define OPTION_OF_MEDIUM(name) OPTION_OF(ley_direct, name, map_values, medium)
 
-enum { OUTPUT, FORMAT, METHOD, SPACING, DIMS, LENGTH, CENTRE, ORIGIN, PADDING, LIKE, POINTS, EXCLUDE };
+enum { OUTPUT, FORMAT, METHOD, SPACING, DIMS, LENGTH, CENTRE, ORIGIN, PADDING, LIKE, POINTS, EXCLUDE, RANKS, LINK };
 
 static const option_row map_options[] = {
     [OUTPUT] = {.name = "output",
@@ -91,6 +93,25 @@ static const option_row map_options[] = {
                      "A of it; residue, the atoms of its residue, which a molecule of --points has, or else of the "
                      "residue of the atom within 0.01 A; or those in FILE, with one line for each point that holds "
                      "atom numbers from 1, or a -"},
+    [RANKS] = {.name = "ranks",
+               .kind = OPTION_INTEGER,
+               .is_expert = true,
+               .offset = offsetof(map_values, ranks),
+               .value = "N",
+               .low = 1,
+               .high = 1000000,
+               .help = "with --dry-run: what N ranks, each with these devices, would take together"},
+    [LINK] = {.name = "link",
+              .kind = OPTION_REAL,
+              .is_expert = true,
+              .offset = offsetof(map_values, link),
+              .count = 2,
+              .value = "BYTES_PER_S,S",
+              .low = 0,
+              .above_low = true,
+              .high = 1e15,
+              .help = "with --ranks: bytes per second that a rank sends or receives, and seconds that the shortest "
+                      "message takes"},
     {.name = "field",
      .kind = OPTION_FLAG,
      .offset = offsetof(map_values, field),
@@ -135,6 +156,9 @@ static void set_defaults(void *to)
     ley_grid_options_default(&values->grid);
     values->method = method_row_usual(&map_command);
     values->side_by_side = 4;
+    values->ranks = 1;
+    values->link[0] = 25e9;
+    values->link[1] = 2e-6;
 }
 
 /* ---- Before the work ------------------------------------------------------------------------- */
@@ -650,7 +674,8 @@ static job_run *make_run(const parsed_arguments *arguments, const char *output)
                              .method = method_row_at(&map_command, (size_t)values->method),
                              .output = output_path(output),
                              .problem = &map->problem,
-                             .is_dry = values->dry_run},
+                             .is_dry = values->dry_run,
+                             .link = {values->ranks, values->link[1], values->link[0]}},
                      .problem = {.medium = values->medium}};
     return &map->run;
 }

@@ -393,7 +393,11 @@ ley_status msm_field_forecast(void *context, const stage_place *place, void *sta
     solver_describe(s, f->details, sizeof f->details);
     if (solver_prepare_s(s) > 0)
         forecast_before(f, "plans of transforms", solver_prepare_s(s));
-    forecast_before(f, "meshes", solver_seconds(s, atoms));
+    const double all_s = solver_seconds(s, atoms);
+    const double spread_s = fmin(transfer_anterpolation_s(solver_kernels(s), atoms), all_s);
+    const int64_t *n = task->meshes.level[0].n;
+    forecast_shared(f, "spreading", spread_s, (double)n[0] * (double)n[1] * (double)n[2] * sizeof(float));
+    forecast_before(f, "meshes", all_s - spread_s);
     if (task->long_place == LEY_PLACE_DEVICE)
         forecast_before(f, "long waves", (double)atoms * device_long_atom_s(place->device->info, NULL));
     if (task->near.map == NULL)

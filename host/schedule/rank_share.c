@@ -49,6 +49,9 @@ static bool is_same(const identity *a, const identity *b)
 static rank_values values_of(const ley_job *job)
 {
     const ley_target *t = &job->target;
+    double *const list = job->method->list != NULL ? job->method->list(job->task) : NULL;
+    if (list != NULL)
+        return (rank_values){.value = list};
     if (t->points != NULL)
         return (rank_values){.value = t->points->list->value, .field = t->points->field};
     if (t->boundary != NULL)

@@ -67,7 +67,7 @@ def add_frames(what: Any, how: Any, has_cell: bool = True) -> None:
 def frames_in(arguments: argparse.Namespace) -> Dict[str, Any]:
     """The keyword arguments that these are."""
     return {**({"cell": parse_cell(arguments.cell)} if "cell" in arguments else {}),
-            "engine": arguments.device, "progress": Progress(arguments),
+            **({"ranks": arguments.ranks} if arguments.ranks is not None else {}), "engine": arguments.device, "progress": Progress(arguments),
             **{name: getattr(arguments, name) for name in ("start", "stop", "step", "skip_bad", "readers")}}
 
 
@@ -86,6 +86,11 @@ def said_of_checkpoint(path: str) -> Iterator[None]:
         if os.path.exists(path):
             print(f"leyden: frames so far are in {path}: --resume goes on from it", file=sys.stderr)
         raise
+
+
+def is_other_rank(arguments: argparse.Namespace) -> bool:
+    """Whether rank 0 writes, and this is another one."""
+    return arguments.ranks is not None and arguments.ranks.Get_rank() > 0
 
 
 _ended_by: List[int] = []

@@ -11,7 +11,7 @@ from typing import Any, Dict, List, Union
 import numpy as np
 
 from ._c import lib
-from ._command import add_frames, as_options, check_checkpoint, frames_in, interrupt_code
+from ._command import add_frames, as_options, check_checkpoint, frames_in, interrupt_code, is_other_rank
 from ._energy import PARAMETERS, TERMS, Energies
 from ._energy_run import BY, energy
 from ._errors import DeviceWarning, Error, RadiiWarning, UsageError
@@ -82,7 +82,7 @@ def add_to(commands: Any) -> None:
     how = of.add_argument_group("how")
     how.add_argument("--resume", action="store_true", help="go on where a run that was interrupted has left OUTPUT.checkpoint")
     add_frames(what, how)
-    of.set_defaults(run=_run)
+    of.set_defaults(run=_run, is_shared=True)
 
 
 def _outputs(arguments: argparse.Namespace) -> Dict[str, str]:
@@ -112,7 +112,7 @@ def _compute(arguments: argparse.Namespace, checkpoint: str) -> Union[Energies, 
     common: Dict[str, Any] = {
         "parameters": arguments.parameters or (), "by": arguments.by, "matrix": arguments.matrix, "whole": not arguments.no_whole,
         "strip": False if arguments.no_strip else True if arguments.strip else arguments.leave_out,
-        "checkpoint": checkpoint, **frames_in(arguments),
+        "checkpoint": checkpoint if arguments.ranks is None else None, **frames_in(arguments),
         **{name: getattr(arguments, name) for name in PARAMETERS if getattr(arguments, name) is not None}}
     files = (arguments.topology, *arguments.trajectories)
     if arguments.mmgbsa is not None:
@@ -170,6 +170,8 @@ def _run(arguments: argparse.Namespace) -> int:
             for kind in (DeviceWarning, RadiiWarning):
                 warnings.simplefilter("always", kind)
             made = _compute(arguments, names["checkpoint"])
+        if is_other_rank(arguments):
+            return 0
         for text in dict.fromkeys(str(warning.message) for warning in said):
             print(f"leyden: warning: {as_options(text)}", file=sys.stderr)
         written = _write(made, names)

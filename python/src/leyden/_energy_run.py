@@ -76,7 +76,7 @@ def energy(topology: Any, *trajectories: Any, parameters: Any = (), strip: Any =
            cell: Any = None, whole: bool = True, start: Optional[int] = None, stop: Optional[int] = None,
            step: Optional[int] = None, skip_bad: bool = False, readers: Optional[int] = None, checkpoint: Any = None,
            checkpoint_s: float = 5.0, engine: EngineArgument = None, progress: FramesProgressArgument = None,
-           **given: Unpack[EnergyKeywords]) -> Energies:
+           ranks: Any = None, **given: Unpack[EnergyKeywords]) -> Energies:
     """Energies of the frames of a trajectory, kcal/mol: Lennard-Jones, Coulomb, generalised Born and surface.
 
     `Energy` has the equation. Terms of bonds, angles and torsions are not computed.
@@ -102,6 +102,7 @@ def energy(topology: Any, *trajectories: Any, parameters: Any = (), strip: Any =
         checkpoint: a file of all rows, written every `checkpoint_s` seconds, where a run is interrupted and at its
             end, from which it goes on where that is there: the result has the same bytes.
         engine: devices, as of `map()`.
+        ranks: a communicator of mpi4py, as of `average()`; without a checkpoint.
         {parameters}
 
     Ctrl-C raises KeyboardInterrupt.
@@ -130,7 +131,7 @@ def energy(topology: Any, *trajectories: Any, parameters: Any = (), strip: Any =
     with Energy(particles, engine, by_particle=by is not None, groups=number, **given) as made:
         part = Part("all", made, None, by, matrix)
         try:
-            gathered = gather(frames, [part], way, pairs_of(particles), saved, watcher)
+            gathered = gather(frames, [part], way, pairs_of(particles), saved, watcher, ranks)
         finally:
             watcher.close()
         made.warn(3)

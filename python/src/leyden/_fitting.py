@@ -24,6 +24,7 @@ from ._guesses import Guessed
 from ._maps import Map, own_map
 from ._parameters import TABLES, did_you_mean, take, with_parameters
 from ._progress import FramesProgressArgument, FrameWatcher
+from ._ranks import Ranks
 from ._radii import VAN_DER_WAALS_A, Labels
 
 if TYPE_CHECKING:
@@ -432,15 +433,18 @@ def _crc(values: Any) -> Optional[int]:
     return None if values is None else zlib.crc32(np.ascontiguousarray(values).tobytes())
 
 
-def _gather(frames: Frames, fit: _Fit, threshold: Any, most: int, kept: Optional[Checkpoint], watcher: FrameWatcher) -> Gathered:
+def _gather(frames: Frames, fit: _Fit, threshold: Any, most: int, kept: Optional[Checkpoint], watcher: FrameWatcher,
+            communicator: Any) -> Gathered:
     """All frames, so many at once."""
-    gathered = Gathered()
+    gathered, ranks = Gathered(), Ranks.of(communicator)
+    if ranks is not None and kept is not None:
+        raise UsageError("ranks: a run with a checkpoint is not shared")
     if kept is not None:
         kept.resume(gathered)
         frames.skipped = gathered.done - gathered.count
     watcher.begin(gathered.done, len(frames))
     try:
-        for block in frames.blocks(gathered.done):
+        for block in frames.blocks(gathered.done, ranks):
             for k in range(0, len(block.numbers), most):
                 numbers, positions = block.numbers[k:k + most], block.positions[k:k + most]
                 own = None if threshold is None else np.full(len(positions), np.nan if isinstance(threshold, str) else threshold)
@@ -463,6 +467,10 @@ def _gather(frames: Frames, fit: _Fit, threshold: Any, most: int, kept: Optional
         raise
     finally:
         watcher.close()
+    if ranks is not None:
+        gathered.join(ranks, frames.numbers)
+        frames.join(ranks)
+        ranks.close()
     if gathered.count == 0:
         raise InputError("no frame counts")
     if kept is not None:
@@ -476,7 +484,7 @@ def fit_score(map: Any, universe: Any, *trajectories: Any, weights: Any = "numbe
               gradient: bool = False, select: Any = None, start: Optional[int] = None, stop: Optional[int] = None,
               step: Optional[int] = None, skip_bad: bool = False, readers: Optional[int] = None, checkpoint: Any = None,
               checkpoint_s: float = 5.0, engine: EngineArgument = None, progress: FramesProgressArgument = None,
-              **given: "Unpack[Fit_scoreKeywords]") -> FitScores:
+              ranks: Any = None, **given: "Unpack[Fit_scoreKeywords]") -> FitScores:
     """How well each frame of a trajectory fits a map: correlations of the atoms' density (`density_map()`) with it.
 
     >>> scores = leyden.fit_score("emd_1234.map", "protein.psf", "run.dcd", resolution=5)
@@ -496,6 +504,7 @@ def fit_score(map: Any, universe: Any, *trajectories: Any, weights: Any = "numbe
         select: atoms that count: words of MDAnalysis's language, or an AtomGroup. None: all.
         start, stop, step, skip_bad, readers, progress: as of `leyden.average()`.
         checkpoint, checkpoint_s: as of `leyden.energy()`: a file from which a run goes on.
+        ranks: a communicator of mpi4py, as of `leyden.average()`; name the engine, so that all take the same.
         engine: as of `map()`, "all" for all devices; "host"; None: the host, or the fastest device where that is sooner.
         {parameters}
 
@@ -523,7 +532,7 @@ def fit_score(map: Any, universe: Any, *trajectories: Any, weights: Any = "numbe
         "map": _crc(of_map.values), "mask": _crc(None if of_mask is None else of_mask.values), "weights": _crc(weight),
         "threshold": threshold, "windows": _crc(windows), "gradient": gradient}), checkpoint_s)
     watcher = FrameWatcher(progress)
-    gathered = _gather(frames, fit, threshold, most, kept, watcher)
+    gathered = _gather(frames, fit, threshold, most, kept, watcher, ranks)
     totals = fit.report
     report = {**totals, "files": frames.files, "frames": gathered.count, "skipped": frames.skipped,
               "resumed_frames": gathered.resumed, "first_skipped": [bad._asdict() for bad in frames.bad], "atoms": len(group),

@@ -10,7 +10,7 @@ from typing import Any, List
 
 import numpy as np
 
-from ._command import add_frames, check_checkpoint, frames_in, interrupt_code, said_of_checkpoint
+from ._command import add_frames, check_checkpoint, frames_in, interrupt_code, is_other_rank, said_of_checkpoint
 from ._errors import UsageError
 from ._files import check_outputs, write_whole
 from ._fitting import FitScores, fit_score
@@ -48,7 +48,7 @@ def add_to(commands: Any) -> None:
     how.add_argument("--verify-every", type=int, metavar="N", help="verify one frame of N; 0: none (default: 256)")
     how.add_argument("--resume", action="store_true", help="go on where a run that was interrupted has left OUTPUT.checkpoint")
     add_frames(what, how, has_cell=False)
-    of.set_defaults(run=_run)
+    of.set_defaults(run=_run, is_shared=True)
 
 
 def _local_name(arguments: argparse.Namespace) -> str:
@@ -111,7 +111,7 @@ def _compute(arguments: argparse.Namespace) -> FitScores:
         threshold=_threshold_of(arguments.threshold), by=arguments.by, gradient=arguments.gradient is not None,
         select=arguments.select, resolution=arguments.resolution, convention=arguments.convention,
         window_radius=arguments.window_radius, verify_every=arguments.verify_every,
-        checkpoint=_checkpoint_name(arguments), **frames_in(arguments))
+        checkpoint=_checkpoint_name(arguments) if arguments.ranks is None else None, **frames_in(arguments))
 
 
 def _run(arguments: argparse.Namespace) -> int:
@@ -125,6 +125,8 @@ def _run(arguments: argparse.Namespace) -> int:
         if os.path.exists(_checkpoint_name(arguments)):
             return interrupt_code()
         raise
+    if is_other_rank(arguments):
+        return 0
     made.save(arguments.output)
     if arguments.by and arguments.output.endswith(".csv"):
         made.save_local(_local_name(arguments))

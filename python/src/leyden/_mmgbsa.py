@@ -200,7 +200,7 @@ def mmgbsa(topology: Any, *trajectories: Any, receptor: Any, ligand: Any, parame
            by: Optional[Literal["residue", "atom"]] = None, matrix: bool = False, cell: Any = None, whole: bool = True,
            start: Optional[int] = None, stop: Optional[int] = None, step: Optional[int] = None, skip_bad: bool = False,
            readers: Optional[int] = None, checkpoint: Any = None, checkpoint_s: float = 5.0, engine: EngineArgument = None,
-           progress: FramesProgressArgument = None, gb: Optional[Literal["none", "hct", "obc1", "obc2", "gbn", "gbn2"]] = "obc2",
+           progress: FramesProgressArgument = None, ranks: Any = None, gb: Optional[Literal["none", "hct", "obc1", "obc2", "gbn", "gbn2"]] = "obc2",
            surface: Optional[Literal["none", "lcpo", "numerical"]] = "lcpo", **given: Unpack[MmgbsaKeywords]) -> Binding:
     """MM/GBSA: the energy of binding, by a trajectory of the complex.
 
@@ -219,8 +219,8 @@ def mmgbsa(topology: Any, *trajectories: Any, receptor: Any, ligand: Any, parame
         strip: what is left out: True: water and ions of one charge; words or an AtomGroup; False: solvent counts as
             solute; None: solvent is refused.
         by: "residue" or "atom": shares of each in delta. matrix: of pairs of residues, the mean over frames.
-        parameters, cell, whole, start, stop, step, skip_bad, readers, checkpoint, checkpoint_s, engine, progress: as
-            of `energy()`.
+        parameters, cell, whole, start, stop, step, skip_bad, readers, checkpoint, checkpoint_s, engine, progress,
+            ranks: as of `energy()`.
         gb, surface: as of `energy()`, but for their defaults; None: none.
         {parameters}
 
@@ -253,7 +253,7 @@ def mmgbsa(topology: Any, *trajectories: Any, receptor: Any, ligand: Any, parame
             energy = stack.enter_context(Energy(of, opened, by_particle=by is not None, groups=groups, **given))
             made.append(Part(name, energy, index, by, matrix))
         try:
-            gathered = gather(frames, made, way, pairs_of(whole_particles), saved, watcher)
+            gathered = gather(frames, made, way, pairs_of(whole_particles), saved, watcher, ranks)
         finally:
             watcher.close()
         for part in made:
