@@ -49,8 +49,8 @@ static bool can_share(const hierarchy *h, const job_view *job)
            memory_check_one("the ranks' charges", mesh_bytes(h), "a wider mesh spacing", NULL) == LEY_OK;
 }
 
-/* What a device is predicted to take for a mesh's transform of n nodes, one way; 0, and no nodes: not
- * by FFTW, or not all of it. */
+/* What a device is predicted to take for a mesh's transform of n nodes, one way; 0, and no nodes:
+ * not by FFTW, or not all of it. */
 static double find_transform(const hierarchy *h, const char *library, const job_view *job, int64_t n[3])
 {
     const dev_info *info = job->devices[0].info;
