@@ -739,8 +739,8 @@ typedef struct ley_slab_report {
  * "meshes", their nodes; "expected_error", to which accuracy.max_error may be held; seconds of
  * "spread_s", charges into bins on the host, "anterpolation_s", "restriction_s",
  * "lattice_cutoff_s", "top_level_s", "prolongation_s", of the slowest device, "interpolation_s" and
- * "short_range_s", of all slabs; where ranks make the mesh together "exchange_bytes", what comes from
- * others, "exchange_s", how long that takes, and before it "exchange_waited_s", until all have
+ * "short_range_s", of all slabs; where ranks make the mesh together "exchange_bytes", what comes
+ * from others, "exchange_s", how long that takes, and before it "exchange_waited_s", until all have
  * begun; "background_e", ley_long_range_background_e() where it is not 0. Where screening leaves
  * nothing to meshes "levels" is 0, and of meshes nothing else is said.
  *

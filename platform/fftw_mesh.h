@@ -4,8 +4,8 @@
  *   plane  of one z: its rows along x, then its columns along y
  *   block  of one y and some k_x: its columns along z
  *
- * There it is planes, then blocks; back it is blocks, then planes. Rows without values, and those of
- * which nobody wants the result, are left out, and each block is in a core's cache while it is
+ * There it is planes, then blocks; back it is blocks, then planes. Rows without values, and those
+ * of which nobody wants the result, are left out, and each block is in a core's cache while it is
  * transformed. The same sizes give the same digits, wherever a plane or a row is transformed. */
 #ifndef LEY_FFTW_MESH_H
 #define LEY_FFTW_MESH_H
@@ -26,8 +26,8 @@ void fftw_mesh_destroy(fftw_mesh *m);
 /* Complex values of a row of the spectrum: n[0] / 2 + 1. */
 size_t fftw_mesh_half(const fftw_mesh *m);
 
-/* Planes there or back: of the mesh, rows of so many floats, and so many rows in a plane; and of the
- * spectrum [count][n[1]][half]. Both may be the same memory. */
+/* Planes there or back: of the mesh, rows of so many floats, and so many rows in a plane; and of
+ * the spectrum [count][n[1]][half]. Both may be the same memory. */
 typedef struct fftw_planes {
     float *mesh;
     size_t pitch, rows, count;

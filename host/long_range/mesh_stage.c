@@ -437,7 +437,8 @@ static ley_status make_share(void *context, spread_layers own, float *rows, ley_
     return status == LEY_OK ? mesh_share_check(&f->task->share, atoms, rows, error) : status;
 }
 
-/* The charges or potentials that ranks have made together; or all atoms, where that did not come to pass. */
+/* The charges or potentials that ranks have made together; or all atoms, where that did not come to
+ * pass. */
 static ley_status take_share(field_state *f, ley_error *error)
 {
     const float *rows;

@@ -30,8 +30,8 @@ void solver_run(const solver *s, command_sequence *w);
 void solver_take_charges(solver *s, const float *rows);
 ley_status solver_spread(const solver *s, flight *f, spread_layers layers, float *rows, ley_error *error);
 
-/* Of transforms: before it is loaded, that it will have potentials in place of all that it does; and
- * these. */
+/* Of transforms: before it is loaded, that it will have potentials in place of all that it does;
+ * and these. */
 void solver_await_potentials(solver *s, bool awaits);
 void solver_take_potentials(solver *s, const float *rows);
 

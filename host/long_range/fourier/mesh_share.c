@@ -15,7 +15,7 @@
 #include <time.h>
 
 /* Another rank is waited for as long as spreading all atoms takes, but not less than this. */
-static const double least_patience_s = 1;
+static const double least_patience_s = 5;
 
 /* At the end others are there, unless the job fails. */
 static const double most_end_s = 5;
@@ -49,23 +49,25 @@ static bool can_share(const hierarchy *h, const job_view *job)
            memory_check_one("the ranks' charges", mesh_bytes(h), "a wider mesh spacing", NULL) == LEY_OK;
 }
 
-/* What a device is predicted to take for a mesh's transform, one way; 0: not by FFTW. */
+/* What a device is predicted to take for a mesh's transform of n nodes, one way; 0, and no nodes:
+ * not by FFTW, or not all of it. */
 static double find_transform(const hierarchy *h, const char *library, const job_view *job, int64_t n[3])
 {
-    static const char fftw[] = "fftw";
     const dev_info *info = job->devices[0].info;
     const char *planned = plan_word(job->plan, info, "fft");
     fft_wish wish = {.library = planned != NULL ? planned : library[0] != '\0' ? library : NULL, .in_place = true};
-    fft_prediction predicted;
-    spectral_extent(info, h, n);
+    fft_prediction predicted = {.transform_s = 0};
+    bool is = h->solver == HIERARCHY_FOURIER && !long_wavelengths_are_wanted(h);
+    memset(n, 0, 3 * sizeof *n);
+    if (is)
+        spectral_extent(info, h, n);
     for (int axis = 0; axis < 3; axis++) {
         wish.n[axis] = (size_t)n[axis];
         wish.filled[axis] = (size_t)h->level[0].n[axis];
     }
-    const double bytes = rank_transform_bytes(h, n, job->ranks);
-    const bool is = h->solver == HIERARCHY_FOURIER && !long_wavelengths_are_wanted(h) &&
-                    fft_predict(info, &wish, &predicted) && strcmp(predicted.library, fftw) == 0 &&
-                    memory_check_one("the ranks' transforms", bytes, "a wider mesh spacing", NULL) == LEY_OK;
+    is = is && fft_predict(info, &wish, &predicted) && strcmp(predicted.library, "fftw") == 0 &&
+         memory_check_one("the ranks' transforms", rank_transform_bytes(h, n, job->ranks), "a wider mesh spacing",
+                          NULL) == LEY_OK;
     if (!is)
         memset(n, 0, 3 * sizeof *n);
     return is ? predicted.transform_s : 0;
@@ -115,6 +117,16 @@ static bool agree(const share_terms *all, int ranks)
     return is;
 }
 
+static void clear(mesh_share *s)
+{
+    rank_transform_clear(&s->transform);
+    free(s->first);
+    free(s->rows);
+    free(s->have_made);
+    pthread_mutex_destroy(&s->mutex);
+    *s = (mesh_share){.is_wanted = false};
+}
+
 static ley_status begin(mesh_share *s, const hierarchy *h, const share_terms *t, int ranks, ley_error *error)
 {
     const int64_t layers = spread_layers_of(h);
@@ -154,6 +166,8 @@ ley_status mesh_share_plan(mesh_share *s, const hierarchy *h, size_t atoms, cons
     ranks_share(&own, sizeof own, all);
     const ley_status status = agree(all, job->ranks) ? begin(s, h, &all[0], job->ranks, error) : LEY_OK;
     free(all);
+    if (status != LEY_OK) /* which ends all ranks */
+        clear(s);
     return status;
 }
 
@@ -178,11 +192,20 @@ static void send(mesh_share *s)
     s->state = SHARE_EXCHANGED;
 }
 
+static bool are_numbers(const mesh_share *s)
+{
+    bool are = true;
+    for (int r = 0; r < ranks_count(); r++)
+        are = are && (s->first[r] == s->first[r + 1] || !isnan(*rows_of(s, s->first[r])));
+    return are;
+}
+
+/* Once the call is done. */
 static bool have_all_made(const mesh_share *s)
 {
     bool have = true;
     for (int r = 0; r < ranks_count(); r++)
-        have = have && (s->first[r] == s->first[r + 1] || !isnan(*rows_of(s, s->first[r])));
+        have = have && s->have_made[r];
     return have;
 }
 
@@ -206,7 +229,7 @@ static void look(mesh_share *s, double since_s)
     if (s->state == SHARE_EXCHANGED && ranks_exchange_is_done(s->exchange)) {
         s->took_s = now_s - s->began_s;
         s->state = SHARE_THERE;
-        if (!have_all_made(s))
+        if (!are_numbers(s))
             refuse(s);
     } else if (now_s - from_s > patience_s(s)) {
         refuse(s);
@@ -245,12 +268,7 @@ static void begin_call(mesh_share *s)
 static bool have_others_made(mesh_share *s, const atomic_bool *unwanted)
 {
     turn_wait w = {s, unwanted, &s->waited_s};
-    s->have_made[ranks_own()] = true;
-    begin_call(s);
-    bool have = await_turn(&w, s->call);
-    for (int r = 0; r < ranks_count(); r++)
-        have = have && s->have_made[r];
-    return have;
+    return await_turn(&w, s->call) && have_all_made(s);
 }
 
 /* Charges become potentials; false: they do not, and this rank goes on alone. */
@@ -277,15 +295,15 @@ static ley_status make_own(mesh_share *s, mesh_share_maker make, void *context, 
     const ley_status status =
         s->own.first < s->own.end ? make(context, s->own, rows_of(s, s->own.first), error) : LEY_OK;
     s->made_s = ley_clock_s() - start_s;
+    s->have_made[ranks_own()] = status == LEY_OK;
+    begin_call(s);
     const bool is_made =
         status == LEY_OK && have_others_made(s, unwanted) && (!s->transforms || transform(s, unwanted));
     pthread_mutex_lock(&s->mutex);
     if (s->state == SHARE_MAKING && is_made)
         send(s);
-    else if (s->state == SHARE_MAKING && status == LEY_OK)
-        refuse(s);
     else if (s->state == SHARE_MAKING)
-        s->state = SHARE_OPEN;
+        refuse(s);
     pthread_mutex_unlock(&s->mutex);
     return status;
 }
@@ -332,6 +350,8 @@ static bool give_up(mesh_share *s)
         begin_call(s);
     if (!await_end(&until_s, s->call))
         return false;
+    if (!have_all_made(s)) /* and nobody begins anything */
+        return true;
     if (s->transforms && !rank_transform_give_up(&s->transform, await_end, &until_s))
         return false;
     if (s->exchange == NULL) {
@@ -348,14 +368,9 @@ void mesh_share_end(mesh_share *s)
     if (give_up(s)) {
         ranks_exchange_end(s->call);
         ranks_exchange_end(s->exchange);
-        if (s->transforms)
-            rank_transform_clear(&s->transform);
-        free(s->first);
-        free(s->rows);
-        free(s->have_made);
+        clear(s);
     }
-    pthread_mutex_destroy(&s->mutex);
-    *s = (mesh_share){.is_wanted = false};
+    s->is_wanted = false;
 }
 
 /* ---- Checks and notes ------------------------------------------------------------------------ */

@@ -49,9 +49,9 @@ typedef struct mesh_share {
 ley_status mesh_share_plan(mesh_share *s, const hierarchy *h, size_t atoms, const char *library, const job_view *job,
                            ley_error *error);
 
-/* All charges, or potentials, as rows, once they are there; NULL: this rank is to make all by itself. `make` makes
- * this rank's own layers where nobody has, as rows. Errors: those of `make`, after which another
- * device may try; LEY_CANCELLED soon after *unwanted turns true. */
+/* All charges, or potentials, as rows, once they are there; NULL: this rank is to make all by
+ * itself. `make` makes this rank's own layers where nobody has, as rows. Errors: those of `make`,
+ * after which each rank makes all by itself; LEY_CANCELLED soon after *unwanted turns true. */
 typedef ley_status (*mesh_share_maker)(void *context, spread_layers own, float *rows, ley_error *error);
 ley_status mesh_share_take(mesh_share *s, mesh_share_maker make, void *context, const atomic_bool *unwanted,
                            const float **rows, ley_error *error);

@@ -43,12 +43,13 @@ ley_status rank_transform_create(rank_transform *t, const hierarchy *h, const in
 
 /* Charges of own planes, [n z][n y][n x] of the mesh, become potentials. `await` waits for a turn;
  * false: no longer, and LEY_CANCELLED is what comes of it. After any error the turns that are left
- * are rank_transform_give_up()'s. Other errors: those of spectrum_planes() and fftw_mesh_create(). */
+ * are rank_transform_give_up()'s. Other errors: those of spectrum_planes() and
+ * fftw_mesh_create(). */
 ley_status rank_transform_run(rank_transform *t, float *charges, bool (*await)(void *context, ranks_exchange *turn),
                               void *context, const atomic_bool *cancelled, ley_error *error);
 
-/* The turns that are left, with values that are no numbers; false: `await` did not wait for one, and
- * what there is stays for ever. And the end, when all turns are done. */
+/* The turns that are left, with values that are no numbers; false: `await` did not wait for one,
+ * and what there is stays for ever. And the end, when all turns are done. */
 bool rank_transform_give_up(rank_transform *t, bool (*await)(void *context, ranks_exchange *turn), void *context);
 void rank_transform_clear(rank_transform *t);
 
