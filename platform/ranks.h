@@ -25,8 +25,9 @@ int ranks_own(void);
 int ranks_local_count(void);
 int ranks_local(void);
 
-/* Between rank 0 and the farthest one, measured at the beginning: how long the shortest message takes,
- * and how fast long ones are. One rank has no link: 0, and infinitely many bytes per second. */
+/* Between rank 0 and the farthest one, measured at the beginning: how long the shortest message
+ * takes, and how fast long ones are. One rank has no link: 0, and infinitely many bytes per second.
+ * */
 typedef struct ranks_speed {
     double latency_s, bytes_per_s;
 } ranks_speed;
