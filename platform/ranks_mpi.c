@@ -330,8 +330,7 @@ void ranks_exchange_end(ranks_exchange *x)
 
 /* ---- The link -------------------------------------------------------------------------------- */
 
-/* A message of `size` bytes, whose first ones say so, to the other and back, the fastest of
- * some. */
+/* A message of `size` bytes, whose first ones say so, there and back: the fastest of some. */
 static double fastest_round_s(int other, int64_t *bytes, int64_t size, int rounds)
 {
     double best_s = INFINITY;

@@ -393,8 +393,8 @@ static ley_average *joined_of(walk *w, const ley_average_options *o)
     return a[FIRST];
 }
 
-/* All at once; one by one; shared by several; with maps in between; and resumed from checkpoints, twice; whatever is
- * measured meanwhile. */
+/* All at once; one by one; shared by several; with maps in between; and resumed from checkpoints,
+ * twice; whatever is measured meanwhile. */
 static void runs_make_the_same_bytes(void **state)
 {
     (void)state;

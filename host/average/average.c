@@ -403,7 +403,7 @@ ley_status ley_average_add(ley_average *a, size_t frames, const float *position_
     return status;
 }
 
-/* ---- Frames of several averages ---------------------------------------------------------------- */
+/* ---- Frames of several averages -------------------------------------------------------------- */
 
 ley_status ley_average_begin(ley_average *a, const float *position_A, const double *cell_A, ley_error *error)
 {

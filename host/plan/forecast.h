@@ -26,8 +26,8 @@ typedef struct device_forecast {
  * all the same. `what` lives for ever. */
 ley_status forecast_need(device_forecast *f, const char *what, double bytes, double largest, ley_error *error);
 
-/* Adds a step before the slabs; one that ranks can share, which then exchange all of so many bytes; or of the slabs,
- * whose steps beside it run at the same time where `is_beside`. */
+/* Adds a step before the slabs; one that ranks can share, which then exchange all of so many bytes;
+ * or of the slabs, whose steps beside it run at the same time where `is_beside`. */
 void forecast_before(device_forecast *f, const char *what, double seconds);
 void forecast_shared(device_forecast *f, const char *what, double seconds, double bytes);
 void forecast_slabs(device_forecast *f, const char *what, double seconds, bool is_beside);

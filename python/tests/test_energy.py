@@ -641,7 +641,7 @@ def test_the_command(system, tmp_path):
 
 
 def test_keywords_and_options():
-    """Python and the command have the same; --resume is that a checkpoint is there."""
+    """Python and the command have the same; --resume is that a checkpoint is there; ranks are mpirun's."""
     parser = argparse.ArgumentParser()
     _energy_command.add_to(parser.add_subparsers())
     help_text = parser._subparsers._group_actions[0].choices["energy"].format_help()
@@ -649,7 +649,7 @@ def test_keywords_and_options():
               "ligand": "mmgbsa", "progress": "quiet"}
     own = [set(inspect.signature(function).parameters) for function in (leyden.energy, leyden.mmgbsa)]
     assert own[0] ^ own[1] == {"groups", "periodic", "receptor", "ligand"}
-    for name in (own[0] | own[1]) - {"topology", "trajectories", "checkpoint_s"}:
+    for name in (own[0] | own[1]) - {"topology", "trajectories", "checkpoint_s", "ranks"}:
         assert re.search(rf"--{called.get(name, name.replace('_', '-'))}\b", help_text), name
     assert "--salt M" in help_text and "(default: amber)" in help_text and "`" not in help_text.replace("`leyden map`", "")
 
