@@ -503,7 +503,8 @@
     NEXT(READ, float4, gm_frames) \
     NEXT(READ, int, gm_own) \
     NEXT(INT, int, slots) \
-    NEXT(WRITE, float4, gm_sorted)
+    NEXT(WRITE, float4, gm_sorted) \
+    NEXT(WRITE, int, gm_slot)
 
 #define LEY_LIST_TILES_ARGUMENTS(FIRST, NEXT) \
     FIRST(READ, float4, gm_sorted) \
@@ -560,6 +561,7 @@
     FIRST(INT, int, particles) \
     NEXT(INT, int, padded) \
     NEXT(READ, int, gm_slot) \
+    NEXT(READ, int, gm_own) \
     NEXT(INT, int, slots) \
     NEXT(INT, int, parts) \
     NEXT(READ, int2, gm_sums) \

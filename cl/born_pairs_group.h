@@ -1,7 +1,7 @@
 /* What a work-group of born_pairs.cl does with others: it brings a tile of them into local memory,
- * then each work-item goes through it. Spheres that are near, and necks, it marks, a bit for each,
- * and adds them at the end of the tile: a work-item has few of them, but at most times some item of
- * a group would have one, and all had to wait for it. */
+ * then each item goes through it. Pairs of spheres that are near, or may have a neck, it marks,
+ * a bit for each, and adds them at the end of the tile: a work-item has few of them, but at most
+ * times some item of a group would have one, and all had to wait for it. */
 #ifndef LEY_BORN_PAIRS_GROUP_H
 #define LEY_BORN_PAIRS_GROUP_H
 
@@ -66,22 +66,12 @@ LEY_FN void sum_tile(const own *o, LEY_LOCAL const float4 *sm_at, LEY_LOCAL cons
             UNROLL for (int u = 0; u < LEY_UX; u++) {
                 real x, y, z;
                 const real d2 = way_from(o, u, a.at, cell, &x, &y, &z);
-                add_charges(o, u, a, x, y, z, d2, numbers, sum + u * SUMS);
+                add_charges(charges_of(o, u, a, d2, a.at.w, numbers), 1, x, y, z, sum + u * SUMS);
             }
         }
 }
 #else
-#define MARKS(which, u, word) sm_marks[(((which) * LEY_UX + (u)) * MARK_WORDS + (word)) * LEY_WG + LEY_LOCAL_ID(0)]
-
-/* Goes to the next of a work-item's marks, `left` being those of a word that are left; less than 0:
- * there is none. Items that have few wait for those that have many, not at each word. */
-#define NEXT_MARK(which, u, base, left) \
-    while (left == 0 && base + WORD < end - begin) { \
-        base += WORD; \
-        left = MARKS(which, u, base / WORD); \
-    } \
-    const int k = left == 0 ? -1 : base + LEY_LOWEST_BIT(left); \
-    left &= left - 1
+#define MARKS(u, word) sm_marks[((u) * MARK_WORDS + (word)) * LEY_WG + LEY_LOCAL_ID(0)]
 
 LEY_FN void sum_tile(const own *o, LEY_LOCAL const float4 *sm_at, LEY_LOCAL const float4 *sm_more,
                      LEY_LOCAL unsigned *sm_marks, int begin, int end, LEY_REFERENCE(image_cell) cell,
@@ -89,61 +79,47 @@ LEY_FN void sum_tile(const own *o, LEY_LOCAL const float4 *sm_at, LEY_LOCAL cons
 {
     for (int base = 0; base < end - begin; base += WORD) {
         const unsigned there = end - begin - base < WORD ? (1u << (end - begin - base)) - 1 : ~0u;
-        unsigned near[LEY_UX], necks[LEY_UX];
+        unsigned marks[LEY_UX];
         UNROLL for (int u = 0; u < LEY_UX; u++)
-            near[u] = necks[u] = 0;
+            marks[u] = 0;
         for (int first = 0; first < WORD; first += STEP) {
-            unsigned of_step[LEY_UX], necks_of_step[LEY_UX]; /* whose bits are no variables */
+            unsigned of_step[LEY_UX]; /* whose bits are no variables */
             UNROLL for (int u = 0; u < LEY_UX; u++)
-                of_step[u] = necks_of_step[u] = 0;
+                of_step[u] = 0;
             UNROLL for (int k = 0; k < STEP; k++) {
                 TAKE(a, base + first + k);
                 UNROLL for (int u = 0; u < LEY_UX; u++) {
                     real x, y, z;
                     const real d2 = way_from(o, u, a.at, cell, &x, &y, &z), far = far_term(o, u, a, d2);
-                    const bool is_near = IS_NEAR(d2);
-                    of_step[u] |= is_near ? 1u << k : 0;
-                    if (!is_near)
+                    const bool is_marked = IS_MARKED(d2);
+                    of_step[u] |= is_marked ? 1u << k : 0;
+                    if (!is_marked)
                         add_value(sum + u * SUMS, WITHIN(d2, far), x, y, z);
-#if LEY_NECK
-                    necks_of_step[u] |= MAY_HAVE_NECK(d2) ? 1u << k : 0;
-#endif
                 }
             }
-            UNROLL for (int u = 0; u < LEY_UX; u++) {
-                near[u] |= of_step[u] << first;
-                necks[u] |= necks_of_step[u] << first;
-            }
+            UNROLL for (int u = 0; u < LEY_UX; u++)
+                marks[u] |= of_step[u] << first;
         }
-        UNROLL for (int u = 0; u < LEY_UX; u++) {
-            MARKS(0, u, base / WORD) = near[u] & there;
-#if LEY_NECK
-            MARKS(1, u, base / WORD) = necks[u] & there;
-#endif
-        }
+        UNROLL for (int u = 0; u < LEY_UX; u++)
+            MARKS(u, base / WORD) = marks[u] & there;
     }
     UNROLL for (int u = 0; u < LEY_UX; u++) {
         unsigned left = 0;
         for (int base = -WORD;;) {
-            NEXT_MARK(0, u, base, left);
-            if (k < 0)
+            /* Items that have few wait for those that have many, not at each word. */
+            while (left == 0 && base + WORD < end - begin) {
+                base += WORD;
+                left = MARKS(u, base / WORD);
+            }
+            if (left == 0)
                 break;
+            const int k = base + LEY_LOWEST_BIT(left);
+            left &= left - 1;
             TAKE(a, k);
             real x, y, z;
             const real d2 = way_from(o, u, a.at, cell, &x, &y, &z);
-            add_value(sum + u * SUMS, WITHIN(d2, near_term(o, u, a, begin + k, d2, numbers)), x, y, z);
+            add_value(sum + u * SUMS, WITHIN(d2, marked_term(o, u, a, begin + k, d2, numbers, gm_neck, size)), x, y, z);
         }
-#if LEY_NECK
-        for (int base = -WORD;;) {
-            NEXT_MARK(1, u, base, left);
-            if (k < 0)
-                break;
-            TAKE(a, k);
-            real x, y, z;
-            const real d2 = way_from(o, u, a.at, cell, &x, &y, &z);
-            add_value(sum + u * SUMS, WITHIN(d2, neck_term(o, u, a, begin + k, d2, numbers, gm_neck, size)), x, y, z);
-        }
-#endif
     }
 }
 #endif

@@ -38,7 +38,7 @@ LEY_FN void add_other(const own *o, int u, other a, int j, const image_cell *cel
     real x, y, z;
     const real d2 = way_from(o, u, a.at, *cell, &x, &y, &z);
 #if LEY_PASS == LEY_BORN_ENERGIES
-    add_charges(o, u, a, x, y, z, d2, numbers, sum);
+    add_charges(charges_of(o, u, a, d2, a.at.w, numbers), 1, x, y, z, sum);
 #else
     real value = far_term(o, u, a, d2);
 #if LEY_CUTOFF == LEY_BORN_TAPERED

@@ -3,7 +3,7 @@
  *
  *     T = int from L to U of (s^2 - (r - d)^2)/(4 d r^3) dr (+ 1/rho - 1/L where rho < s - d),
  *
- * L = max(rho, |d - s|), U = d + s, or where spheres end, if that is less. Where d is large,
+ * L = max(rho, |d - s|), U = d + s, neither beyond where spheres end. Where d is large,
  * x = s/d, T = s^3/d^4 Q(x^2) and T'/d = -s^3/d^6 P(x^2); where d is small within the other sphere,
  * y = d/s, T'/d = -P(y^2)/s^3:
  *
@@ -29,19 +29,25 @@ LEY_FN real sphere_slope(real t)
     return 1.33333337f + t * (2.4017522f + t * (3.33403953f + t * 5.84224796f));
 }
 
-/* Whether the series of large distances holds; where the integral ends, and necks; whether it is
- * not 0. Of a negative s, which some models have, T is that of -s with the opposite sign, or 0. */
+/* Whether the series of large and of small distances hold; whether a sphere has the other one
+ * within; where the integral begins and ends, and necks do. Of a negative s, which some models have,
+ * T is that of -s with the opposite sign, or 0 where spheres overlap: what begins and ends has
+ * changed places. */
+#define IS_APART(d, rho, s) ((d) >= (rho) + LEY_ABS(s) && (s) * (s) <= SERIES_END * (d) * (d))
 #if LEY_CUTOFF == LEY_BORN_TAPERED
-#define IS_FAR(d, rho, s, end) \
-    ((d) >= (rho) + LEY_ABS(s) && (s) * (s) <= SERIES_END * (d) * (d) && (d) + (s) <= (real)(end))
+#define IS_FAR(d, rho, s, end) (IS_APART(d, rho, s) && (d) + LEY_ABS(s) <= (real)(end))
+#define IS_DEEP(y2, d, s, end) ((y2) < SERIES_END && (d) + (s) <= (real)(end))
+#define IS_WITHIN(d, rho, s, end) ((s) - (d) > (rho) && (rho) < (real)(end))
+#define LOWER(d, rho, s, end) LEY_MIN(LEY_MAX(rho, LEY_ABS((d) - (s))), (real)(end))
 #define UPPER(d, s, end) LEY_MIN((d) + (s), (real)(end))
 #define NECK_REACH(reach) LEY_MIN(reach, (real)numbers.s3)
-#define IS_ANY(rho, lower, upper, end) ((rho) < (upper) && (lower) < (real)(end))
 #else
-#define IS_FAR(d, rho, s, end) ((d) >= (rho) + LEY_ABS(s) && (s) * (s) <= SERIES_END * (d) * (d))
+#define IS_FAR(d, rho, s, end) IS_APART(d, rho, s)
+#define IS_DEEP(y2, d, s, end) ((y2) < SERIES_END)
+#define IS_WITHIN(d, rho, s, end) ((s) - (d) > (rho))
+#define LOWER(d, rho, s, end) LEY_MAX(rho, LEY_ABS((d) - (s)))
 #define UPPER(d, s, end) ((d) + (s))
 #define NECK_REACH(reach) (reach)
-#define IS_ANY(rho, lower, upper, end) ((rho) < (upper))
 #endif
 
 /* T of near spheres; by_d: 1/d. The logarithm is that of upper/lower, without the digits that it
@@ -49,17 +55,18 @@ LEY_FN real sphere_slope(real t)
  * OpenCL's, would cost others. */
 LEY_FN real near_value(real d, real by_d, real rho, real s, scalar end)
 {
-    const real lower = LEY_MAX(rho, LEY_ABS(d - s)), upper = UPPER(d, s, end), by = 1 / (lower * upper),
+    const real lower = LOWER(d, rho, s, end), upper = UPPER(d, s, end), by = 1 / (lower * upper),
                by_d2 = by_d * by_d;
     const real value = 0.5f * ((upper - lower) * by * (1 - 0.25f * (d - s * s * by_d) * (upper + lower) * by) -
                                0.5f * by_d * LEY_F_LOG1P((upper - lower) * (upper * by)));
     const real far = s * s * s * by_d2 * (by_d2 * sphere_value(s * s * by_d2));
-    real overlapping = IS_ANY(rho, lower, upper, end) ? value : (real)0;
+    real overlapping = rho < upper ? value : (real)0;
     if (SOME(s - d > rho)) { /* atanh(y)/y = 1 + y^2/3 + y^4/5 + ... */
         const real by_s = 1 / s, y2 = d * d * by_s * by_s;
         const real deep = 1 / rho - 0.5f * (s * by + by_s * (1 + y2 * (0.333332092f + y2 * (0.200107649f +
                                             y2 * (0.140008882f + y2 * 0.140060708f)))));
-        overlapping = s - d > rho ? (y2 < SERIES_END ? deep : value + 1 / rho - upper * by) : overlapping;
+        overlapping = IS_WITHIN(d, rho, s, end) ? (IS_DEEP(y2, d, s, end) ? deep : value + 1 / rho - upper * by)
+                                                : overlapping;
     }
     return IS_FAR(d, rho, s, end) ? far : overlapping;
 }
@@ -67,15 +74,16 @@ LEY_FN real near_value(real d, real by_d, real rho, real s, scalar end)
 /* T'/d of near spheres. */
 LEY_FN real near_slope(real d, real by_d, real rho, real s, scalar end)
 {
-    const real lower = LEY_MAX(rho, LEY_ABS(d - s)), upper = UPPER(d, s, end), by = 1 / (lower * upper), x = s * by_d,
+    const real lower = LOWER(d, rho, s, end), upper = UPPER(d, s, end), by = 1 / (lower * upper), x = s * by_d,
                by_d2 = by_d * by_d;
     const real slope = by_d * (0.25f * by_d2 * LEY_F_LOG1P((upper - lower) * (upper * by)) -
                                0.125f * (1 + x * x) * (upper - lower) * by * (upper + lower) * by);
     const real far = -s * s * s * by_d2 * (by_d2 * (by_d2 * sphere_slope(x * x)));
-    real overlapping = IS_ANY(rho, lower, upper, end) ? slope : (real)0;
+    real overlapping = rho < upper ? slope : (real)0;
     if (SOME(s - d > rho)) {
         const real by_s = 1 / s, y2 = d * d * by_s * by_s;
-        overlapping = s - d > rho && y2 < SERIES_END ? -by_s * by_s * by_s * sphere_slope(y2) : overlapping;
+        overlapping = IS_WITHIN(d, rho, s, end) && IS_DEEP(y2, d, s, end) ? -by_s * by_s * by_s * sphere_slope(y2)
+                                                                          : overlapping;
     }
     return IS_FAR(d, rho, s, end) ? far : overlapping;
 }
@@ -162,6 +170,19 @@ LEY_FN real neck_term(const own *o, int u, other a, int j, real d2, LEY_REFERENC
                        a.more.y * neck_slope(gm_neck, size, number, 2, kind, d)) / d;
 #endif
     return d < reach ? neck : (real)0;
+}
+
+/* Of pairs that are near or may have a neck: both. */
+#define IS_MARKED(d2) (IS_NEAR(d2) || (LEY_NECK && MAY_HAVE_NECK(d2)))
+LEY_FN real marked_term(const own *o, int u, other a, int j, real d2, LEY_REFERENCE(sixteen) numbers,
+                        LEY_GLOBAL const float *gm_neck, int4 size)
+{
+    const real near = near_term(o, u, a, j, d2, numbers);
+#if LEY_NECK
+    return near + neck_term(o, u, a, j, d2, numbers, gm_neck, size);
+#else
+    return near;
+#endif
 }
 
 #endif

@@ -7,6 +7,7 @@
  * gm_own       [frames][slots] as in list_place.cl
  * slots        of a frame
  * gm_sorted    [frames][slots] as there
+ * gm_slot      [frames][padded] as there, again
  *
  * Global size: slots, rounded up to work-groups, and frames. */
 #if !defined(LEY_CLUSTER) || !defined(LEY_PLANAR)
@@ -35,4 +36,5 @@ LEY_KERNEL list_move(LEY_PARAMETERS(LEY_LIST_MOVE_ARGUMENTS))
     ley_sorted_store(gm_sorted + frame * slots, slot,
                      LEY_FLOAT4(p.x - (n_u * u.x + n_v * v.x + n_w * w.x), p.y - (n_u * u.y + n_v * v.y + n_w * w.y),
                                 p.z - (n_u * u.z + n_v * v.z + n_w * w.z), p.w));
+    gm_slot[frame * padded + particle] = slot;
 }

@@ -32,8 +32,8 @@
 #define LEY_EXP_PTX 3        /* ex2.approx.ftz.f32: the special-function unit, denormals flushed */
 #define LEY_EXP_COUNT 4
 
-/* LEY_SUB_GROUPS: how the work-items of a work-group of 32 vote and pass numbers on in OpenCL C
- * without local memory. CUDA C has its own way, unasked. */
+/* LEY_SUB_GROUPS: how 32 work-items of a work-group vote and pass numbers on in OpenCL C without
+ * local memory. CUDA C has its own way, unasked. */
 #define LEY_SUB_GROUPS_NONE 0  /* not at all */
 #define LEY_SUB_GROUPS_PTX 1   /* instructions of a warp, as inline PTX */
 #define LEY_SUB_GROUPS_KHR 2   /* cl_khr_subgroup_shuffle, with a required size of 32 */
@@ -662,21 +662,24 @@
 #define LEY_BORN_SUMS(pass, forces) \
     ((pass) == LEY_BORN_INTEGRALS ? 1 : (pass) == LEY_BORN_CHAIN ? 3 : (forces) ? 5 : 1)
 
-/* Words of a work-group's marks: a bit for each of a tile's others, of each particle of its own; of
- * necks as well. */
-#define LEY_BORN_MARKS(pass, neck, tile, ux, wg) \
-    ((pass) == LEY_BORN_ENERGIES ? 1 : ((neck) ? 2 : 1) * ((tile) / 32) * (ux) * (wg))
+/* Words of a work-group's marks: a bit for each particle that a work-item meets, of each of its
+ * own. */
+#define LEY_BORN_MARKS(pass, half, tile, ux, wg) \
+    ((pass) == LEY_BORN_ENERGIES ? 1 : ((half) ? (ux) : (tile) / 32) * (ux) * (wg))
 
 /* born_pairs.cl. A work-item has LEY_UX vectors of LEY_WIDTH particles, and goes through the others
- * LEY_TILE at a time, each tile with sums of its own; LEY_WG of them are a work-group. LEY_SALT,
- * LEY_NECK, LEY_PERIODIC, LEY_FORCES 1: there is salt; spheres have necks; pairs are of the nearest
- * images; forces are wanted. */
+ * LEY_TILE at a time, each tile with sums of its own; LEY_WG of them are a work-group. LEY_HALF 1:
+ * a work-group has the pairs of two blocks of LEY_TILE, and adds each to the sums of both; its
+ * work-items pass sums on. LEY_SALT, LEY_NECK, LEY_PERIODIC, LEY_FORCES 1: there is salt; spheres
+ * have necks; pairs are of the nearest images; forces are wanted. */
 #define LEY_BORN_PAIRS_KEYS(KEY) \
     LEY_DIALECT_KEYS(KEY) \
     KEY(LEY_EXP, exp) \
     KEY(LEY_WG, wg) \
     KEY(LEY_UX, ux) \
     KEY(LEY_TILE, tile) \
+    KEY(LEY_HALF, half) \
+    KEY(LEY_SUB_GROUPS, sub_groups) \
     KEY(LEY_PASS, pass) \
     KEY(LEY_CUTOFF, cutoff) \
     KEY(LEY_NECK, neck) \

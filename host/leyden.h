@@ -739,13 +739,16 @@ typedef struct ley_slab_report {
  * "meshes", their nodes; "expected_error", to which accuracy.max_error may be held; seconds of
  * "spread_s", charges into bins on the host, "anterpolation_s", "restriction_s",
  * "lattice_cutoff_s", "top_level_s", "prolongation_s", of the slowest device, "interpolation_s" and
- * "short_range_s", of all slabs; "background_e", ley_long_range_background_e() where it is not 0.
- * Where screening leaves nothing to meshes "levels" is 0, and of meshes nothing else is said.
+ * "short_range_s", of all slabs; where ranks make the mesh together "exchange_bytes", what comes from
+ * others, "exchange_s", how long that takes, and before it "exchange_waited_s", until all have
+ * begun; "background_e", ley_long_range_background_e() where it is not 0. Where screening leaves
+ * nothing to meshes "levels" is 0, and of meshes nothing else is said.
  *
  * Phases, as far as they took place and somebody can predict them: "phase_kernels" and
  * "phase_transfer", of the way back, over all devices; of a short-range job also "phase_binning",
  * "phase_upload", of the host's bins to the devices, and "phase_rows", into the map; of a
- * long-range one "phase_meshes", of the slowest device. */
+ * long-range one "phase_meshes", of the slowest device, and "phase_exchange", as the link was
+ * measured. */
 typedef enum ley_note_kind {
     LEY_NOTE_COUNT,
     LEY_NOTE_NUMBER,
@@ -779,7 +782,8 @@ typedef struct ley_report {
     size_t device_count;
     int ranks; /* that did it together; 1: this process alone. What came from others to rank 0: */
     int64_t gathered_bytes;
-    double gather_s; /* with waiting for them */
+    double gather_s;                         /* with waiting for them */
+    double link_latency_s, link_bytes_per_s; /* to the farthest rank, as measured at the beginning */
     const ley_device_report *devices;
     size_t slab_count;
     const ley_slab_report *slabs;

@@ -153,6 +153,23 @@ LEY_API ley_status ley_average_finish(ley_average *average, ley_average_totals *
 LEY_API ley_status ley_average_save(ley_average *average, const char *path, ley_error *error);
 LEY_API ley_status ley_average_load(ley_average *average, const char *path, ley_error *error);
 
+/* ---- Several averages ------------------------------------------------------------------------ */
+
+/* Several processes share a trajectory's frames, each with an average of the same atoms and options
+ * that has begun with the first frame of all, which counts where it is added alone. They take them
+ * in pieces, each of which ends before frame ley_average_piece_end() of those in it.
+ * ley_average_go_to() says that the next frame that is added is this one, counted from 0 over those
+ * of all averages; those before it that were not added here are others'. At its end each goes to
+ * the end and is saved, and one joins the others' files: its results have the same bytes as those
+ * of one average of all frames. Errors: LEY_ERROR_USAGE for a frame before those that were added,
+ * for point charges; LEY_ERROR_INPUT for a file of another first frame, or another mesh; those of
+ * ley_average_add() and ley_average_load(). */
+LEY_API ley_status ley_average_begin(ley_average *average, const float *position_A, const double *cell_A,
+                                     ley_error *error);
+LEY_API int64_t ley_average_piece_end(const ley_average *average, int64_t frame);
+LEY_API ley_status ley_average_go_to(ley_average *average, int64_t frame, ley_error *error);
+LEY_API ley_status ley_average_join(ley_average *average, const char *path, ley_error *error);
+
 LEY_API void ley_average_destroy(ley_average *average);
 
 #ifdef __cplusplus

@@ -94,7 +94,7 @@ typedef struct ley_fit ley_fit;
  * the engine must outlive this. NULL: the fastest device is opened as soon as the host would be
  * slower; where there is none the host computes. Errors: LEY_ERROR_USAGE for options out of range,
  * and a mask of another grid; LEY_ERROR_INPUT where the resolution is less than the spacing of the
- * grid, the map is the same at every node that counts, a weight is not finite, all are 0, or
+ * grid, the map is the same at every node that counts, a weight is not within 1e6, all are 0, or
  * voltool lacks a radius; LEY_ERROR_MEMORY; those of ley_engine_create(). */
 LEY_API ley_status ley_fit_create(ley_engine *engine, const ley_fit_target *target, size_t n, const double *weight,
                                   const double *radius_A, const ley_density_options *options, ley_fit **fit,

@@ -17,6 +17,7 @@ typedef struct ley_need {
 typedef struct ley_step {
     const char *what; /* "kernels" */
     double seconds;
+    bool is_dealt; /* in slabs, to devices and ranks: else each of them does it for itself */
 } ley_step;
 
 typedef struct ley_device_forecast {
@@ -72,6 +73,31 @@ typedef struct ley_stage_report {
  * there is none: LEY_ERROR_USAGE for boundaries. Of a job that the host does alone no device is
  * opened: the forecast has its one step, and no devices. */
 LEY_API ley_status ley_job_forecast(ley_job *job, const ley_forecast **forecast, ley_error *error);
+
+/* The same of several ranks, each with these devices, on a link of so many seconds for the shortest
+ * message and so many bytes per second for each rank. */
+typedef struct ley_link {
+    int64_t ranks;
+    double latency_s, bytes_per_s;
+} ley_link;
+
+typedef struct ley_ranks_forecast {
+    double own_s; /* what each rank does for itself: the host's steps, and those of devices before slabs */
+    double exchange_s, exchanged_bytes; /* of what they share of the latter; bytes that each receives */
+    double dealt_s;                     /* slabs: of the rank that has the most of them */
+    double counter_s; /* to take these, of the same rank; the bytes of all of them on the link of rank 0: */
+    double counter_bytes;
+    double gather_s, gathered_bytes; /* values on their way to rank 0, where they come to it */
+    double written_bytes;            /* else: by each rank into the file */
+    double pieces;                   /* of the job that the rank with the most of them has, of all: */
+    double all_pieces;
+    double total_s;
+} ley_ranks_forecast;
+
+/* Of a job that has a forecast, in which devices take part. `are_written`: all ranks write values
+ * into a file (ley_map_create_raw() and others), and they do not come to rank 0. */
+LEY_API void ley_job_forecast_ranks(const ley_job *job, const ley_link *link, bool are_written,
+                                    ley_ranks_forecast *made);
 
 /* LEY_ERROR_MEMORY when a job whose map is not in memory, of ley_map_create_raw() or
  * ley_map_outline(), would take more of the host's memory than there is, as

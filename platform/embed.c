@@ -6,11 +6,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void write_bytes(const char *text)
+/* As a string of C, a line each: compilers take seconds for as many numbers. */
+static void write_text(const char *text)
 {
-    for (size_t i = 0; text[i] != '\0'; i++)
-        printf("%d,%s", text[i], i % 24 == 23 ? "\n" : "");
-    printf("0\n");
+    for (const char *c = text; *c != '\0'; c++) {
+        if (c == text || c[-1] == '\n')
+            putchar('"');
+        if (*c == '\\' || *c == '"' || *c == '?')
+            putchar('\\');
+        if (*c == '\n' || c[1] == '\0')
+            fputs(*c == '\n' ? "\\n\"\n" : (char[]){*c, '"', '\n', '\0'}, stdout);
+        else
+            putchar(*c);
+    }
 }
 
 int main(int argc, char **argv)
@@ -29,9 +37,9 @@ int main(int argc, char **argv)
             fprintf(stderr, "embed: cannot read %s\n", fault);
             return 1;
         }
-        printf("static const char text_%d[] = {\n", i);
-        write_bytes(text);
-        printf("};\n");
+        printf("static const char text_%d[] =\n", i);
+        write_text(text);
+        printf(";\n");
         free(text);
     }
     printf("const embedded_kernel embedded_kernels[] = {\n");

@@ -25,6 +25,13 @@ int ranks_own(void);
 int ranks_local_count(void);
 int ranks_local(void);
 
+/* Between rank 0 and the farthest one, measured at the beginning: how long the shortest message takes,
+ * and how fast long ones are. One rank has no link: 0, and infinitely many bytes per second. */
+typedef struct ranks_speed {
+    double latency_s, bytes_per_s;
+} ranks_speed;
+ranks_speed ranks_link(void);
+
 /* From here on each rank is on its own, as if it were the only one; or no longer. Not collective.
  * */
 void ranks_part(bool is_alone);
@@ -36,6 +43,22 @@ void ranks_share(const void *own, size_t size, void *all);
 /* Bytes go to rank 0, which takes them from one rank after the other. */
 void ranks_send(const void *bytes, size_t size);
 void ranks_receive(int from, void *bytes, size_t size);
+
+/* An array of units of so many bytes, of which each rank r has made its own, from first[r] to
+ * first[r + 1] - 1: those of the others come there, too, while the ranks do something else. What is
+ * begun is to be looked at until it is done, or ended, which waits for all; it stands in no order
+ * with what else is collective. */
+typedef struct ranks_exchange ranks_exchange;
+ranks_exchange *ranks_exchange_begin(void *array, size_t unit, const int64_t *first);
+
+/* Another exchange, by which an array of planes of rows of so many bytes is cut otherwise: `planes`
+ * has planes plane[r] to plane[r + 1] - 1 on rank r, with all of their rows, and `columns` rows
+ * row[r] to row[r + 1] - 1 of all planes. `there`: from planes to columns; else back. */
+ranks_exchange *ranks_turn_begin(void *planes, void *columns, size_t row_bytes, const int64_t *plane,
+                                 const int64_t *row, bool there);
+
+bool ranks_exchange_is_done(ranks_exchange *exchange);
+void ranks_exchange_end(ranks_exchange *exchange);
 
 /* A number that all ranks count on, at any time and also parted: what it was before `more` was
  * added. Clearing it is collective. */

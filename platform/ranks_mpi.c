@@ -5,25 +5,38 @@
  * */
 #include "ranks.h"
 
+#include "clock.h"
 #include "error.h"
 
 #include <mpi.h>
 
+#include <math.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
-enum { LEAST_WAIT_NS = 10000, MOST_WAIT_NS = 1000000, MOST_AT_ONCE = 1 << 30, TAG = 1 };
+enum { LEAST_WAIT_NS = 10000, MOST_WAIT_NS = 1000000, MOST_AT_ONCE = 1 << 30, TAG = 1, LOOKS = 64 };
+enum { SHORT_MESSAGE = 1 << 18, LONG_MESSAGE = 1 << 22 }; /* bytes */
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static int count = 1, own, local_count = 1, local;
 static bool is_begun;
 static atomic_bool is_parted, is_over;
 static MPI_Win window = MPI_WIN_NULL;
+static MPI_Comm beside; /* for what stands in no order with the rest */
 static pthread_t attendant;
+static ranks_speed speed = {.bytes_per_s = INFINITY};
+
+struct ranks_exchange {
+    MPI_Request request;
+    MPI_Datatype unit;
+    int *counts, *first;         /* [count] */
+    MPI_Datatype *planes, *rows; /* of a turn, [count]: what goes to or comes from each rank */
+};
 
 struct ranks_file {
     MPI_File file;
@@ -35,17 +48,24 @@ static void doze(long ns)
     nanosleep(&(struct timespec){.tv_nsec = ns}, NULL);
 }
 
-/* The mutex is free while nothing happens. */
+/* The mutex is free while nothing happens. What takes no longer than a link is not slept through:
+ * the first looks follow each other. */
 static void wait_for(MPI_Request *request)
 {
     int is_done = 0;
-    for (long ns = LEAST_WAIT_NS;; ns = 2 * ns < MOST_WAIT_NS ? 2 * ns : MOST_WAIT_NS) {
+    long ns = LEAST_WAIT_NS;
+    for (int looks = 0;; looks++) {
         pthread_mutex_lock(&mutex);
         MPI_Test(request, &is_done, MPI_STATUS_IGNORE);
         pthread_mutex_unlock(&mutex);
         if (is_done)
             return;
+        if (looks < LOOKS) {
+            sched_yield();
+            continue;
+        }
         doze(ns);
+        ns = 2 * ns < MOST_WAIT_NS ? 2 * ns : MOST_WAIT_NS;
     }
 }
 
@@ -82,6 +102,8 @@ static void find_neighbours(void)
     MPI_Comm_free(&here);
 }
 
+static ley_status measure_speed(ley_error *error);
+
 ley_status ranks_begin(ley_error *error)
 {
     int provided = MPI_THREAD_SINGLE;
@@ -95,10 +117,12 @@ ley_status ranks_begin(ley_error *error)
         return ley_fail(error, LEY_ERROR_USAGE, "this MPI cannot be called by more than one thread of a process");
     int64_t *counter;
     find_neighbours();
+    MPI_Comm_dup(MPI_COMM_WORLD, &beside);
     MPI_Win_allocate(own == 0 ? sizeof *counter : 0, sizeof *counter, MPI_INFO_NULL, MPI_COMM_WORLD, &counter, &window);
     MPI_Win_lock_all(MPI_MODE_NOCHECK, window);
     ranks_count_anew();
-    return own == 0 ? begin_attending(error) : LEY_OK;
+    const ley_status status = measure_speed(error);
+    return own == 0 && status == LEY_OK ? begin_attending(error) : status;
 }
 
 void ranks_end(void)
@@ -113,6 +137,7 @@ void ranks_end(void)
             pthread_join(attendant, NULL);
         MPI_Win_unlock_all(window);
         MPI_Win_free(&window);
+        MPI_Comm_free(&beside);
     }
     MPI_Finalize();
     is_begun = false;
@@ -183,15 +208,20 @@ void ranks_share(const void *mine, size_t size, void *all)
     wait_for(&request);
 }
 
-void ranks_send(const void *bytes, size_t size)
+static void send_to(int to, const void *bytes, size_t size)
 {
     for (size_t at = 0; at < size; at += MOST_AT_ONCE) {
         MPI_Request request;
         pthread_mutex_lock(&mutex);
-        MPI_Isend((const char *)bytes + at, part_of(size, at), MPI_BYTE, 0, TAG, MPI_COMM_WORLD, &request);
+        MPI_Isend((const char *)bytes + at, part_of(size, at), MPI_BYTE, to, TAG, MPI_COMM_WORLD, &request);
         pthread_mutex_unlock(&mutex);
         wait_for(&request);
     }
+}
+
+void ranks_send(const void *bytes, size_t size)
+{
+    send_to(0, bytes, size);
 }
 
 void ranks_receive(int from, void *bytes, size_t size)
@@ -203,6 +233,163 @@ void ranks_receive(int from, void *bytes, size_t size)
         pthread_mutex_unlock(&mutex);
         wait_for(&request);
     }
+}
+
+/* ---- Exchanges ------------------------------------------------------------------------------- */
+
+static ranks_exchange *create_exchange(void)
+{
+    ranks_exchange *x = calloc(1, sizeof *x);
+    int *numbers = calloc(2 * (size_t)count, sizeof *numbers);
+    MPI_Datatype *types = calloc(2 * (size_t)count, sizeof *types);
+    if (x == NULL || numbers == NULL || types == NULL) { /* others wait for it */
+        ranks_abort(LEY_ERROR_MEMORY);
+        abort();
+    }
+    *x = (ranks_exchange){.counts = numbers, .first = numbers + count, .planes = types, .rows = types + count};
+    return x;
+}
+
+ranks_exchange *ranks_exchange_begin(void *array, size_t unit, const int64_t *first)
+{
+    ranks_exchange *x = create_exchange();
+    for (int r = 0; r < count; r++) {
+        x->first[r] = (int)first[r];
+        x->counts[r] = (int)(first[r + 1] - first[r]);
+    }
+    pthread_mutex_lock(&mutex);
+    MPI_Type_contiguous((int)unit, MPI_BYTE, &x->unit);
+    MPI_Type_commit(&x->unit);
+    MPI_Iallgatherv(MPI_IN_PLACE, 0, x->unit, array, x->counts, x->first, x->unit, beside, &x->request);
+    pthread_mutex_unlock(&mutex);
+    return x;
+}
+
+/* Blocks of rows, `stride` rows apart, from the `first` on. */
+static MPI_Datatype rows_of(MPI_Datatype row, size_t row_bytes, int64_t first, int64_t blocks, int64_t rows,
+                            int64_t stride)
+{
+    const int one = 1;
+    const MPI_Aint place = (MPI_Aint)first * (MPI_Aint)row_bytes;
+    MPI_Datatype block, blocks_at_0, made;
+    MPI_Type_contiguous((int)rows, row, &block);
+    MPI_Type_create_hvector((int)blocks, 1, (MPI_Aint)stride * (MPI_Aint)row_bytes, block, &blocks_at_0);
+    MPI_Type_create_hindexed(1, &one, &place, blocks_at_0, &made);
+    MPI_Type_commit(&made);
+    MPI_Type_free(&block);
+    MPI_Type_free(&blocks_at_0);
+    return made;
+}
+
+ranks_exchange *ranks_turn_begin(void *planes, void *columns, size_t row_bytes, const int64_t *plane,
+                                 const int64_t *row, bool there)
+{
+    ranks_exchange *x = create_exchange();
+    const int64_t own_planes = plane[own + 1] - plane[own], own_rows = row[own + 1] - row[own];
+    pthread_mutex_lock(&mutex);
+    MPI_Type_contiguous((int)row_bytes, MPI_BYTE, &x->unit);
+    for (int r = 0; r < count; r++) {
+        const int64_t rows = row[r + 1] - row[r], others = plane[r + 1] - plane[r];
+        x->counts[r] = 1;
+        x->planes[r] = rows_of(x->unit, row_bytes, row[r], own_planes, rows, row[count]);
+        x->rows[r] = rows_of(x->unit, row_bytes, plane[r] * own_rows, others, own_rows, own_rows);
+    }
+    if (there)
+        MPI_Ialltoallw(planes, x->counts, x->first, x->planes, columns, x->counts, x->first, x->rows, beside,
+                       &x->request);
+    else
+        MPI_Ialltoallw(columns, x->counts, x->first, x->rows, planes, x->counts, x->first, x->planes, beside,
+                       &x->request);
+    pthread_mutex_unlock(&mutex);
+    return x;
+}
+
+bool ranks_exchange_is_done(ranks_exchange *x)
+{
+    int is_done = 0;
+    pthread_mutex_lock(&mutex);
+    MPI_Test(&x->request, &is_done, MPI_STATUS_IGNORE);
+    pthread_mutex_unlock(&mutex);
+    return is_done != 0;
+}
+
+void ranks_exchange_end(ranks_exchange *x)
+{
+    if (x == NULL)
+        return;
+    wait_for(&x->request);
+    pthread_mutex_lock(&mutex);
+    MPI_Type_free(&x->unit);
+    for (int i = 0; i < 2 * count && x->planes[0] != (MPI_Datatype)0; i++)
+        MPI_Type_free(&x->planes[i]);
+    pthread_mutex_unlock(&mutex);
+    free(x->counts);
+    free(x->planes);
+    free(x);
+}
+
+/* ---- The link -------------------------------------------------------------------------------- */
+
+/* A message of `size` bytes, whose first ones say so, to the other and back, the fastest of some. */
+static double fastest_round_s(int other, int64_t *bytes, int64_t size, int rounds)
+{
+    double best_s = INFINITY;
+    for (int i = 0; i < rounds; i++) {
+        const double start_s = ley_clock_s();
+        bytes[0] = size;
+        send_to(other, bytes, (size_t)size);
+        ranks_receive(other, bytes, (size_t)size);
+        best_s = fmin(best_s, ley_clock_s() - start_s);
+    }
+    return best_s;
+}
+
+static void measure_from_first(int other, int64_t *bytes)
+{
+    const double least_s = 1e-9, at_once_s = 5e-4; /* for a message */
+    speed.latency_s = fastest_round_s(other, bytes, sizeof *bytes, 16) / 2;
+    const double short_s = fmax(fastest_round_s(other, bytes, SHORT_MESSAGE, 2) / 2, least_s);
+    const double fitting = SHORT_MESSAGE * at_once_s / short_s;
+    const int64_t size = fitting < LONG_MESSAGE ? (int64_t)fmax(fitting, SHORT_MESSAGE) : LONG_MESSAGE;
+    const double long_s = fastest_round_s(other, bytes, size, 3) / 2;
+    speed.bytes_per_s = (double)size / fmax(long_s - speed.latency_s, least_s);
+    bytes[0] = 0;
+    send_to(other, bytes, sizeof *bytes);
+}
+
+static void answer_first(int64_t *bytes)
+{
+    for (;;) {
+        MPI_Request request;
+        pthread_mutex_lock(&mutex);
+        MPI_Irecv(bytes, LONG_MESSAGE, MPI_BYTE, 0, TAG, MPI_COMM_WORLD, &request);
+        pthread_mutex_unlock(&mutex);
+        wait_for(&request);
+        if (bytes[0] == 0)
+            return;
+        ranks_send(bytes, (size_t)bytes[0]);
+    }
+}
+
+/* Between rank 0 and the last one, which is the farthest where ranks are placed as usual, while the
+ * others wait; within 10 ms on links of clusters. */
+static ley_status measure_speed(ley_error *error)
+{
+    int64_t *bytes = own == 0 || own == count - 1 ? calloc(1, LONG_MESSAGE) : NULL;
+    if (bytes == NULL && (own == 0 || own == count - 1))
+        return ley_fail_memory(error, LONG_MESSAGE, "a message to another rank");
+    if (own == 0)
+        measure_from_first(count - 1, bytes);
+    else if (own == count - 1)
+        answer_first(bytes);
+    free(bytes);
+    ranks_broadcast(&speed, sizeof speed);
+    return LEY_OK;
+}
+
+ranks_speed ranks_link(void)
+{
+    return speed;
 }
 
 /* ---- The counter ----------------------------------------------------------------------------- */

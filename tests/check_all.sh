@@ -2,7 +2,9 @@
 # All that can be checked without a card: lint, every program at TEST_LEVEL=pairwise with all
 # kernels under Oclgrind, the sanitizers, every kernel by every compiler, the fuzzers. MAKE=...
 # check_all.sh, from `make check-all`. Goes on after a part that fails; ends with the last lines of
-# those, a table of all, and exit code 1 when one failed.
+# those, a table of all, and exit code 1 when one failed. TEST_TURN, the number of a commit, after
+# `make test`: what takes long is dealt out, so that four commits in a row have all of it, but for
+# the pairs, in place of which there is what level quick leaves out.
 set -u
 cd "$(dirname "$0")/.." || exit 2
 make=${MAKE:-make --no-print-directory -j$(nproc)}
@@ -40,20 +42,22 @@ offline_and_fuzzers() {
 $make deps EXTRA="extra lint" || exit 1
 # What cannot be had, a package or a wheel, is a line in the log and no failure; a kernel that does
 # not compile is one.
-sh tests/install_packages.sh packages.txt offline || echo "skipped: packages for make offline cannot be installed"
+[ $((${TEST_TURN:-1} % 2)) = 0 ] || sh tests/install_packages.sh packages.txt offline || echo "skipped: packages for make offline cannot be installed"
 part "lint" $make lint
-if [ "${CHECK_ALL_TESTS:-yes}" = no ]; then
-    # Of half an hour these would take a third: each commit has every other one of them.
-    TEST_TURN=$(git rev-list --count HEAD 2>/dev/null || echo 0)
-    export TEST_TURN
-    TEST_REST=yes part "half of what level quick leaves out" $make check TEST_LEVEL=quick
-    unset TEST_TURN
+if [ -n "${TEST_TURN-}" ]; then
+    TEST_REST=yes part "what level quick leaves out" $make check TEST_LEVEL=quick
 else
     part "the tests, in pairs" $make check TEST_LEVEL="${TEST_LEVEL:-pairwise}"
 fi
-part "address and undefined behaviour" $make sanitize
-part "threads" $make tsan
-part "other architectures, fuzzers" offline_and_fuzzers
+case ${TEST_TURN:+$((TEST_TURN % 4))} in
+1) export OFFLINE_COMPILERS=nvrtc ;;
+3) export OFFLINE_COMPILERS=clang ;;
+esac
+if [ $((${TEST_TURN:-0} % 2)) = 0 ]; then part "address and undefined behaviour" $make sanitize; fi
+if [ $((${TEST_TURN:-1} % 2)) = 1 ]; then
+    part "threads" $make tsan
+    part "other architectures, fuzzers" offline_and_fuzzers
+fi
 [ $failed = 0 ] || cat "$scratch/failures.log"
 printf '\n'
 printf '%s\n' "${table[@]}"

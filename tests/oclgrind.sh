@@ -5,7 +5,8 @@
 # OCLGRIND_VARIANTS, OCLGRIND_MDH_VARIANTS, OCLGRIND_CUTOFF_VARIANTS, OCLGRIND_POINT_VARIANTS,
 # OCLGRIND_LATTICE_VARIANTS, OCLGRIND_TRANSFERS, OCLGRIND_ORBITAL_VARIANTS and OCLGRIND_EPILOGUES
 # narrow the choice; with OCLGRIND_PAIRS=1 each variant of mdh meets each sum, screening and kind of
-# points once, and these meet each other. Exit code 77: Oclgrind is not installed.
+# points once, and these meet each other. OCLGRIND_PARTS has some of the words direct, mdh, cutoff,
+# tests and orbitals. Exit code 77: Oclgrind is not installed.
 set -u
 BUILD=${BUILD:-build}
 command -v oclgrind >/dev/null || { echo "skipped: oclgrind is not installed"; exit 77; }
@@ -266,21 +267,26 @@ run_all_orbitals() {
     run_wavefunction esp --field --dims 5,3,2
 }
 
-for variant in $variants; do
-    for sum in float compensated; do
-        run_variant "$variant" $sum
+run_all_direct() {
+    local variant sum
+    for variant in $variants; do
+        for sum in float compensated; do
+            run_variant "$variant" $sum
+        done
     done
-done
-run_variant tiled8 double
-run_variant simple double
-run_all_mdh
-run_all_cutoff
-run_all_of_test test_lattice $lattice_variants
-run_all_of_test test_transfer $transfers
-run_all_of_test test_epilogue $epilogues
-run_all_of_test test_solvers influence
-run_all_of_test test_device_long kernels
-run_judge
-run_all_orbitals
+    run_variant tiled8 double
+    run_variant simple double
+    run_judge
+}
+
+run_all_tests() {
+    run_all_of_test test_lattice $lattice_variants
+    run_all_of_test test_transfer $transfers
+    run_all_of_test test_epilogue $epilogues
+    run_all_of_test test_solvers influence
+    run_all_of_test test_device_long kernels
+}
+
+for part in ${OCLGRIND_PARTS:-direct mdh cutoff tests orbitals}; do run_all_"$part"; done
 echo "$passed kernels without an error, $failed with"
 [ $failed = 0 ] && [ $passed -gt 0 ]

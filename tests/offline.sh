@@ -8,6 +8,7 @@
 # OFFLINE_NEW_CLANG for those of AMD's processors that it does not know, or not well.
 # OFFLINE_FEW=1: each compiler has every kernel once, as its architectures share the list out, and
 # each of these has every source; of specifications that differ in numbers only the rest is parsed.
+# OFFLINE_COMPILERS: nvrtc or clang alone.
 set -u
 cd "$(dirname "$0")/.." || exit 2
 BUILD=${BUILD:-build}
@@ -432,9 +433,8 @@ results=$top/results
 : >"$results"
 rm -f "$top"/*.list
 "$specs" gpu >/dev/null || exit 1 # it knows how to build each of the binary's kernels
-new_nvrtc
-old_nvrtc
-with_clang
+[ "${OFFLINE_COMPILERS-}" = clang ] || { new_nvrtc; old_nvrtc; }
+[ "${OFFLINE_COMPILERS-}" = nvrtc ] || with_clang
 table
 # Whoever shared the list out has lost none of it.
 whole() {
@@ -447,7 +447,7 @@ whole amd "gpu all"
 whole cpu "cpu all"
 whole fermi "cuda 20"
 # One line per kernel of every list, or something was lost on the way.
-wanted=$(cat /dev/null "$top"/*.list | wc -l)
+wanted=$(cat /dev/null "$top"/*.list 2>/dev/null | wc -l)
 got=$(grep -c -E '^(nvrtc|clang)-' "$results")
 if grep -q '^FAILED' "$results" || [ "$wanted" != "$got" ]; then
     awk '/^(nvrtc|clang)-/ {next} {print}' "$results"

@@ -10,7 +10,8 @@
 #   TEST_EMULATED any text: programs run under an emulator, whose memory counts as theirs
 #   TEST_REST     yes: level quick has just run; now only what it leaves out, with its cases, and
 #                 the solvers of long-range sums in pairs
-#   TEST_TURN     a number: of these every other one, the others if it is even or odd
+#   TEST_TURN     a number, of a commit: of what takes long it has a part (tests/in_turn.txt), so
+#                 that four numbers in a row have all of it
 #   TEST_JOBS     how many programs at a time; when unset, one more than there are cores: some wait
 #   TEST_LIMIT_S  after which a program counts as hanging
 #   TEST_SCRIPTS  which of the scripts below run beside the programs; when unset, all
@@ -81,17 +82,24 @@ has_levels() {
     [[ "$from_pairwise golden " == *" $1 "* ]] || grep -qsE 'PAIRWISE\(|support_is_quick|support_get_level' "tests/$1.c" ||
         { [[ $two_drivers != *" $1 "* ]] && grep -qsE 'support_on_each_device|"all"' "tests/$1.c"; }
 }
-# Which of what TEST_REST runs have their turn does not change with what else there is.
-has_turn() {
-    local sum
-    sum=$(printf %s "$1" | cksum)
-    [ -z "${TEST_TURN-}" ] || [ $(((${sum%% *} + TEST_TURN) % 2)) = 0 ]
+# What takes long has turns, four of them, as the lines of this list are dealt out. Of sanitizers
+# each has every other commit, hence two turns at once: those whose kernels the tests without
+# sanitizers have compiled, and others.
+in_turn=tests/in_turn.txt
+# without_turn NAME: those of its functions, or "all" for itself, that have another turn. What runs
+# in pairs is NAME/pairs there.
+without_turn() {
+    [ -z "${TEST_TURN-}" ] || [ "$TEST_LEVEL" != quick ] || awk -v name="$1$([ "$(level_of "$1")" = quick ] || echo /pairs)" -v turn="$TEST_TURN" -v share="${flavour:+2}" '
+        /^(#|$)/ {next}
+        {turn_of = n++ % 4; is_here = share ? int(turn_of / 2) == int(turn % 4 / 2) : turn_of == turn % 4}
+        $1 == name && !is_here {print (NF > 1 ? $2 : "all")}' $in_turn
 }
+has_turn() { [ "$(without_turn "$1")" != all ]; }
 wanted() {
     if [ "$TEST_LEVEL" = quick ] && [ "${TEST_REST-}" = yes ]; then
         [[ $from_pairwise$in_pairs == *" $1 "* && $seldom != *" $1 "* ]] && has_turn "$1"
     elif [ "$TEST_LEVEL" = quick ]; then
-        [[ $from_pairwise != *" $1 "* ]] || { [ -n "$flavour" ] && [[ $sanitized == *" $1 "* ]]; }
+        { [[ $from_pairwise != *" $1 "* ]] || { [ -n "$flavour" ] && [[ $sanitized == *" $1 "* ]]; }; } && has_turn "$1"
     else
         [ "${TEST_AFTER:-}" != quick ] || has_levels "$1"
     fi
@@ -187,8 +195,14 @@ add() {
     command[$2]=$(printf '%q ' "${@:3}")
 }
 
-# The kernels under Oclgrind, which interprets them.
+# The kernels under Oclgrind, which interprets them; each turn has a part.
 oclgrind='bash tests/oclgrind.sh'
+[ -z "${TEST_TURN-}" ] || case $((TEST_TURN % 4)) in
+0) export OCLGRIND_PARTS=direct ;;
+1) export OCLGRIND_PARTS=mdh ;;
+2) export OCLGRIND_PARTS=cutoff ;;
+3) export OCLGRIND_PARTS='tests orbitals' ;;
+esac
 case $TEST_LEVEL in
 quick) oclgrind="OCLGRIND_PAIRS=1 OCLGRIND_VARIANTS='unroll8 tiled16 vector8' OCLGRIND_MDH_VARIANTS='simple tiled16 vector8' OCLGRIND_CUTOFF_VARIANTS='regions8 vector4' OCLGRIND_POINT_VARIANTS=vector8 OCLGRIND_LATTICE_VARIANTS='columns16 vector8' OCLGRIND_EPILOGUES=halves16 $oclgrind" ;;
 pairwise) oclgrind="OCLGRIND_PAIRS=1 OCLGRIND_VARIANTS='simple unroll8 local8 tiled16 vector8' OCLGRIND_MDH_VARIANTS='simple tiled16 vector8' OCLGRIND_CUTOFF_VARIANTS='regions8 halves16 vector4' OCLGRIND_POINT_VARIANTS='group64 vector8' OCLGRIND_LATTICE_VARIANTS='optimised columns16 vector8' OCLGRIND_EPILOGUES=halves16 $oclgrind" ;;
@@ -229,13 +243,13 @@ declare -A scripts=(
 )
 for program in "$@"; do
     name=$(basename "$program")
-    wanted "$name" && add program "$name" env ${preload:+LD_PRELOAD="$preload"} TEST_LEVEL="$(level_of "$name")" RUSTICL_ENABLE="$(second_driver "$name")" "$program"
+    wanted "$name" && add program "$name" env ${preload:+LD_PRELOAD="$preload"} TEST_LEVEL="$(level_of "$name")" TEST_LEAVE_OUT="$(without_turn "$name")" RUSTICL_ENABLE="$(second_driver "$name")" "$program"
 done
 every_script='check_layers check_parameters check_make check_run check_golden check_commands check_rates check_others oclgrind read_back read_formats golden test_install test_mpi test_python python_extra sdist'
 if [ "$TEST_LEVEL" = full ]; then every_script+=' test_deb tolerances'; fi # a system of its own: minutes; 2,000 systems: hours
 for name in ${TEST_SCRIPTS-$every_script}; do
     [ -n "${scripts[$name]-}" ] || { echo "TEST_SCRIPTS: there is no $name" >&2 && exit 2; }
-    wanted "$name" && add script "$name" env RUSTICL_ENABLE="$(second_driver "$name")" bash -c "${scripts[$name]}"
+    wanted "$name" && add script "$name" env TEST_LEAVE_OUT="$(without_turn "$name")" RUSTICL_ENABLE="$(second_driver "$name")" bash -c "${scripts[$name]}"
 done
 
 # Longest first, so that none of them is left alone at the end.

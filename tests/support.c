@@ -1,4 +1,5 @@
 #include "support.h"
+#undef _cmocka_run_group_tests
 
 #include "law/dcs.h"
 #include "law/pairs.h"
@@ -31,6 +32,34 @@ void assert_error_at(ley_status status, ley_status expected, const ley_error *er
     _fail(file, line);
 }
 
+/* In place of tests that have another turn: TEST_LEAVE_OUT has their names, one a line. */
+static void has_another_turn(void **state)
+{
+    skip();
+}
+
+static bool is_left_out(const char *name)
+{
+    const char *names = getenv("TEST_LEAVE_OUT");
+    const size_t length = strlen(name);
+    for (const char *at = names; at != NULL && (at = strstr(at, name)) != NULL; at += length)
+        if ((at == names || at[-1] == '\n') && (at[length] == '\n' || at[length] == '\0'))
+            return true;
+    return false;
+}
+
+int support_run_tests(const char *title, const struct CMUnitTest *tests, size_t count, CMFixtureFunction begin,
+                      CMFixtureFunction end)
+{
+    struct CMUnitTest *list = calloc(count, sizeof *list);
+    for (size_t i = 0; i < count; i++)
+        list[i] = is_left_out(tests[i].name) ? (struct CMUnitTest){tests[i].name, has_another_turn, NULL, NULL, NULL}
+                                             : tests[i];
+    const int failures = _cmocka_run_group_tests(title, list, count, begin, end);
+    free(list);
+    return failures;
+}
+
 int support_run_group(support_group group, const char *names, const CMUnitTestFunction *tests, size_t count)
 {
     char title[512], *rest = NULL, *words = strdup(names);
@@ -47,7 +76,7 @@ int support_run_group(support_group group, const char *names, const CMUnitTestFu
     }
     for (size_t i = 0; i < count; i++)
         list[i] = (struct CMUnitTest){strtok_r(i == 0 ? words : NULL, ", ", &rest), tests[i], group.each, NULL, NULL};
-    const int failures = _cmocka_run_group_tests(title, list, count, group.begin, group.end);
+    const int failures = support_run_tests(title, list, count, group.begin, group.end);
     if (group.opened != NULL)
         ley_engine_destroy(*group.opened);
     free(words);

@@ -18,6 +18,11 @@
 
 #include <cmocka.h>
 
+/* As cmocka's, which all of its macros for groups call, but for tests that have another turn. */
+#define _cmocka_run_group_tests support_run_tests
+int support_run_tests(const char *title, const struct CMUnitTest *tests, size_t count, CMFixtureFunction begin,
+                      CMFixtureFunction end);
+
 /* What a program's main() returns: runs these functions as tests, which have their names; with a
  * group's own name, fixtures and device; or as "WHAT on DEVICE" with an engine of the device that
  * support_on_each_device() has. */

@@ -362,7 +362,38 @@ static void speed_up_others(void)
                 fft_plant_costs(info, library.name, tables != 0, n, seconds);
 }
 
-/* All at once; one by one; with maps in between; and resumed from checkpoints, twice; whatever is
+/* Pieces go to one of three in turn, the fourth has none; the second one joins the others. */
+static ley_average *joined_of(walk *w, const ley_average_options *o)
+{
+    enum { SHARING = 4, FIRST = 1 };
+    ley_error error = {0};
+    ley_average *a[SHARING];
+    char *path = path_of("average.part");
+    for (int i = 0; i < SHARING; i++) {
+        a[i] = average_of(engine, w, o);
+        assert_ok(ley_average_begin(a[i], frame_of(w, 0), w->cell_A[0], &error));
+    }
+    for (int64_t f = 0, end, k = 0; f < LONG; f = end, k = (k + 1) % (SHARING - 1)) {
+        end = ley_average_piece_end(a[k], f);
+        assert_ok(ley_average_go_to(a[k], f, &error));
+        add_frames(a[k], w, (int)f, (int)(end < LONG ? end : LONG), 3);
+    }
+    assert_error(ley_average_go_to(a[FIRST], 0, &error), LEY_ERROR_USAGE, "frame 1 comes before");
+    for (int i = 0; i < SHARING; i++)
+        assert_ok(ley_average_go_to(a[i], LONG, &error));
+    for (int i = 0; i < SHARING; i++) {
+        if (i != FIRST && i < SHARING - 1) {
+            assert_ok(ley_average_save(a[i], path, &error));
+            assert_ok(ley_average_join(a[FIRST], path, &error));
+        }
+        if (i != FIRST)
+            ley_average_destroy(a[i]);
+    }
+    free(path);
+    return a[FIRST];
+}
+
+/* All at once; one by one; shared by several; with maps in between; and resumed from checkpoints, twice; whatever is
  * measured meanwhile. */
 static void runs_make_the_same_bytes(void **state)
 {
@@ -381,6 +412,7 @@ static void runs_make_the_same_bytes(void **state)
         a = average_of(engine, w, &o);
         add_frames(a, w, 0, LONG, 1);
         assert_same_maps(&right, maps_of(a, o.deviation));
+        assert_same_maps(&right, maps_of(joined_of(w, &o), o.deviation));
         a = average_of(engine, w, &o);
         for (int f = 0; f < LONG; f += 9) {
             add_frames(a, w, f, f + 9 < LONG ? f + 9 : LONG, 4);

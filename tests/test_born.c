@@ -294,6 +294,10 @@ static void test_cutoffs(void **state)
 {
     molecule m = globule(1500, 6);
     (void)state;
+    for (int64_t i = 0; i < m.count; i += 11) /* as sulphur has it in GBn2 */
+        m.screen[i] *= -0.8;
+    ley_particles_destroy(m.particles);
+    finish(&m);
     for (int kind = LEY_BORN_HCT; kind < LEY_BORN_KINDS; kind++)
         for (int taper = 0; taper <= 1; taper++) {
             ley_energy_options o = options_of((ley_born_kind)kind);
@@ -309,7 +313,7 @@ static void test_cells(void **state)
 {
     molecule m = globule(600, 7);
     const double cells[2][9] = {{40, 0, 0, 0, 42, 0, 0, 0, 44}, {40, 0, 0, 9, 42, 0, -8, 7, 44}},
-                 narrow[2][9] = {{22, 0, 0, 0, 24, 0, 0, 0, 25}, {22, 0, 0, 9, 24, 0, -8, 7, 25}};
+                 narrow[2][9] = {{22, 0, 0, 0, 24, 0, 0, 0, 25}, {22, 0, 0, 20, 24, 0, -21, 23, 25}};
     ley_energy_options o = options_of(LEY_BORN_OBC2);
     (void)state;
     o.born_cutoff_A = 14;
@@ -499,14 +503,14 @@ static void test_many(void **state)
 
 /* ---- Planted faults -------------------------------------------------------------------------- */
 
-enum { ENERGIES = LEY_BORN_ENERGIES, CHAIN = LEY_BORN_CHAIN, OF_PARTICLES = 8, GROUPS = 16 };
+enum { ENERGIES = LEY_BORN_ENERGIES, CHAIN = LEY_BORN_CHAIN, OF_PARTICLES = 8, GROUPS = 16, HALF = 32 };
 
-/* `from` becomes `to` in a file of cl/; of this pass, of groups alone or of single particles. */
+/* `from` becomes `to` in a file of cl/; of this pass, of a form of groups, of single particles. */
 static const struct {
     const char *what, *file, *from, *to;
     int of;
 } faults[] = {
-    {"a dropped diagonal", "born_charges.h", "sum[0] += q_root * v;", "sum[0] += d2 > 0 ? q_root * v : (real)0;",
+    {"a dropped diagonal", "born_charges.h", "c.energy = q_root * v;", "c.energy = d2 > 0 ? q_root * v : (real)0;",
      ENERGIES},
     {"a pair's wrong sign", "born_charges.h", "h - 0.25f * he", "h + 0.25f * he", ENERGIES},
     {"salt's slope", "born_charges.h", "screened * numbers.s8 * f", "screened * f", ENERGIES},
@@ -521,20 +525,35 @@ static const struct {
     {"and of far pairs", "born_spheres.h", "a.more.y * o->second[u]", "-a.more.y * o->second[u]", CHAIN},
     {"a tile's edge", "born_pairs.cl", "min(begin + LEY_TILE, range.y)",
      "min(begin + LEY_TILE, range.y) - (begin + LEY_TILE < range.y ? 1 : 0)", CHAIN},
-    {"another frame", "born_pairs.cl", "gm_at + frame * size.y", "gm_at + 0 * frame", LEY_BORN_INTEGRALS},
-    {"a mark's bit", "born_pairs_group.h", "is_near ? 1u << k : 0;", "is_near && first + k < 31 ? 1u << k : 0;",
+    {"another frame", "born_pairs.cl", "gm_frame = gm_at + frame", "gm_frame = gm_at + 0 * frame", LEY_BORN_INTEGRALS},
+    {"a mark's bit", "born_pairs_group.h", "is_marked ? 1u << k : 0;", "is_marked && first + k < 31 ? 1u << k : 0;",
      CHAIN | GROUPS},
-    {"a neck's mark", "born_pairs_group.h", "necks_of_step[u] << first", "necks_of_step[u]",
+    {"a step's marks", "born_pairs_group.h", "of_step[u] << first", "of_step[u]", LEY_BORN_INTEGRALS | GROUPS},
+    {"a neck that is marked", "born_spheres.h", "return near + neck_term", "return near + 0 * neck_term",
      LEY_BORN_INTEGRALS | GROUPS},
-    {"a word that is not whole", "born_pairs_group.h", "near[u] & there", "near[u] & (there >> 1)",
+    {"a word that is not whole", "born_pairs_group.h", "marks[u] & there", "marks[u] & (there >> 1)",
      LEY_BORN_INTEGRALS | GROUPS},
+    {"who is next", "born_pairs_half.h", "NEXT (LANE + 1", "NEXT (LANE + 3", ENERGIES | HALF},
+    {"the other's force", "born_pairs_half.h", "a.at.w, x, y, z, sum", "a.at.w, -x, y, z, sum", ENERGIES | HALF},
+    {"the other's integral", "born_pairs_half.h", "o->second[u] * (by_d4", "a.more.x * (by_d4",
+     LEY_BORN_INTEGRALS | HALF},
+    {"the other's slope", "born_pairs_half.h", "back), -x, -y, -z)", "back), x, -y, -z)", CHAIN | HALF},
+    {"a mark across", "born_pairs_half.h", ">> lane & 1) << b", ">> lane & 1) << (b ^ 1)", CHAIN | HALF},
+    {"a word across", "born_pairs_half.h", "words >> k & 1", "words >> k & 1 & k", LEY_BORN_INTEGRALS | HALF},
+    {"a side", "born_pairs_half.h", "side < SIDES; side++", "side < 1; side++", ENERGIES | HALF},
+    {"the other's part", "born_pairs.cl", "(blocks - apart) * part", "apart * part", LEY_BORN_INTEGRALS | HALF},
+    {"another block", "born_pairs.cl", "block + apart - blocks", "blocks - 1", CHAIN | HALF},
     {"what is staged", "born_pairs_group.h", "LEY_LOCAL_ID(0); j < end;", "LEY_LOCAL_ID(0); j < end - 1;",
      ENERGIES | GROUPS},
     {"a radius's slope", "born_particles.cl", "rest * (2 - rest)", "rest", LEY_BORN_INTEGRALS | OF_PARTICLES},
-    {"a group's energy", "born_particles.cl", "factor * own;", "factor * sum;", ENERGIES | OF_PARTICLES},
-    {"a force's factor", "born_particles.cl", "2 * factor * sum_of(gm_own, size, 0, size.y, 3)",
-     "factor * sum_of(gm_own, size, 0, size.y, 3)", ENERGIES | OF_PARTICLES},
-    {"a part too few", "born_particles.cl", "part < end; part++", "part < end - 1; part++", CHAIN | OF_PARTICLES},
+    {"a group's energy", "born_particles.cl", "factor * own.sum", "factor * all[0].sum", ENERGIES | OF_PARTICLES},
+    {"a force's factor", "born_particles.cl", "2 * factor * sum[3]", "factor * sum[3]", ENERGIES | OF_PARTICLES},
+    {"a part too few", "born_particles.cl", "first + n < size.y ?", "first + n < size.y - 1 ?", CHAIN | OF_PARTICLES},
+    {"a root of the state", "born_particles.cl", "HALF_ROOT_LOG2_E / radius", "HALF_ROOT_LOG2_E * radius",
+     LEY_BORN_INTEGRALS | OF_PARTICLES},
+    {"a slope that is not handed on", "born_particles.cl", "gm_slope[at] = gm_states[at].w;", "", CHAIN | OF_PARTICLES},
+    {"a screen's sign", "born_spheres.h", "a.more.x < 0 ? -LEY_F_SQRT", "a.more.x < 0 ? LEY_F_SQRT",
+     LEY_BORN_INTEGRALS},
 };
 
 /* The kernels' sources are a copy with a fault from here on. */
@@ -558,17 +577,23 @@ static void plant(const char *file, const char *from, const char *to)
     support_fresh_cache();
 }
 
-/* Builds and tests the kernel of a pass; of groups whatever the device is, if the width is 1. */
-static ley_status try_kernel(int pass, bool is_of_particles, int width, ley_error *error)
+/* Builds and tests the kernel of a pass; of groups whatever the device is, if the width is 1: with
+ * a `half` of 0 pairs computed twice; else once, in blocks of so many. */
+static ley_status try_kernel(int pass, bool is_of_particles, int width, int half, ley_error *error)
 {
     dev *device = engine->workers[0].device;
     const born_pairs_spec pairs = {.sum = LEY_SPEC_SUM_FLOAT,
                                    .width = width,
                                    .root = LEY_ROOT_STANDARD,
                                    .exp = LEY_EXP_STANDARD,
-                                   .wg = width > 1 ? 1 : 64,
-                                   .ux = width > 1 ? 1 : 2,
-                                   .tile = 64,
+                                   .wg = width > 1   ? 1
+                                         : half == 0 ? 64
+                                                     : half * half / 512,
+                                   .ux = width > 1   ? 1
+                                         : half == 0 ? 2
+                                                     : 4,
+                                   .tile = half == 0 ? 64 : half,
+                                   .half = half != 0,
                                    .pass = pass,
                                    .neck = pass != ENERGIES,
                                    .salt = pass == ENERGIES,
@@ -590,7 +615,8 @@ static ley_status try_kernel(int pass, bool is_of_particles, int width, ley_erro
 static bool is_seen(size_t i, int width)
 {
     ley_error error = {0};
-    const ley_status status = try_kernel(faults[i].of & 3, (faults[i].of & OF_PARTICLES) != 0, width, &error);
+    const int half = (faults[i].of & HALF) != 0 ? 256 : 0;
+    const ley_status status = try_kernel(faults[i].of & 3, (faults[i].of & OF_PARTICLES) != 0, width, half, &error);
     if (status != LEY_ERROR_WRONG_RESULT)
         print_error("%s, %d wide: %s\n", faults[i].what, width, error.message);
     ley_error_clear(&error);
@@ -604,12 +630,12 @@ static void test_faults(void **state)
     int missed = 0;
     (void)state;
     for (int pass = 0; pass < BORN_PASSES; pass++)
-        for (int k = 0; k < (is_vectors ? 3 : 2); k++)
-            assert_ok(try_kernel(pass, k == 0, k < 2 ? 1 : 16, &error));
+        for (int k = 0; k < (is_vectors ? 5 : 4); k++)
+            assert_ok(try_kernel(pass, k == 0, k < 4 ? 1 : 16, k == 2 ? 128 : k == 3 ? 256 : 0, &error));
     for (size_t i = 0; i < sizeof faults / sizeof *faults; i++) {
         plant(faults[i].file, faults[i].from, faults[i].to);
         missed += is_seen(i, 1) ? 0 : 1;
-        if (is_vectors && (faults[i].of & (GROUPS | OF_PARTICLES)) == 0)
+        if (is_vectors && (faults[i].of & (GROUPS | HALF | OF_PARTICLES)) == 0)
             missed += is_seen(i, 16) ? 0 : 1;
     }
     unsetenv("LEYDEN_KERNEL_DIR");
@@ -628,8 +654,7 @@ static void test_unseen_fault(void **state)
     double terms[LEY_ENERGY_TERMS];
     ley_energy_results r = {.size = sizeof r, .terms = terms};
     (void)state;
-    plant("born_pairs.cl", "store(total[u * SUMS + k],",
-          "store(total[u * SUMS + k] * (o.number[u] < 512 ? 1 : 1.01f),");
+    plant("born_particles.cl", "sum[k] = all[k].sum;", "sum[k] = all[k].sum * (LEY_GLOBAL_ID(0) < 1024 ? 1 : 1.01f);");
     assert_ok(ley_energy_create(engine, m.particles, &o, &energy, &error));
     const ley_status status = ley_energy_run(energy, 1, m.frame[0], NULL, &r, &error);
     ley_energy_get_totals(energy, &totals);

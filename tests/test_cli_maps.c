@@ -184,7 +184,7 @@ static void test_readers(void **state)
 {
     cli("map ion.pqr -o out/a.raw " SMALL "-q");
     cli("convert out/a.raw -o out/b.dx.gz");
-    cli_expect(0, "map: a.raw, 20 x 9 x 5 = 900 points, spacing (0.75, 0.75, 0.75) A\ntime: ", NULL);
+    cli_expect(0, "map: a.raw, 20 x 9 x 5 = 900 points, spacing 0.75 A\ntime: ", NULL);
     cli_expect(0, "\nwritten: out/b.dx.gz, ", NULL);
     cli("convert out/b.dx.gz -o out/c.raw -q");
     cli_run(0, NULL, NULL, "convert out/c.raw -o out/d.dx -q");
@@ -367,6 +367,21 @@ static void test_dry_run(void **state)
     }
 }
 
+/* Of ranks: pieces are whole, and what each does for itself stays. */
+static void test_dry_run_on_ranks(void **state)
+{
+    (void)state;
+    cli_run(0, "\nlimit: ", NULL,
+            "map ion.pqr -o out/a.dx " SMALL "--method dcs --dry-run --ranks 3 --link 1e9,1e-6 "
+            "--json out/dry.json");
+    cli_python("import json\nd = json.load(open('out/dry.json'))\nr, f = d['ranks'], d['forecast']\n"
+               "parts = [r[k] for k in ('own_s', 'exchange_s', 'dealt_s', 'counter_s', 'gather_s')]\n"
+               "assert abs(sum(parts) - r['total_s']) < 1e-12 and r['all_pieces'] == 5 and r['pieces'] == 2, r\n"
+               "assert abs(r['dealt_s'] / f['devices_s'] - 2 / 5) < 1e-6 and r['gathered_bytes'] == 2400, (r, f)\n"
+               "assert abs(r['gather_s'] - (3e-6 + 2400e-9)) < 1e-12 and r['written_bytes'] == 0, r\nprint('fine')\n");
+    cli_expect(0, "fine", NULL);
+}
+
 /* Two drivers for one processor: what both take is the host's. And of the plan each thing is said
  * once. */
 static void test_dry_run_on_several(void **state)
@@ -461,6 +476,7 @@ int main(void)
                                        TEST(test_full_disk),
                                        TEST(test_dry_run),
                                        TEST(test_dry_run_on_several),
+                                       TEST(test_dry_run_on_ranks),
                                        TEST(test_dry_run_of_a_transform),
                                        TEST(test_dry_run_of_too_much)};
     return cmocka_run_group_tests(tests, cli_prepare, NULL);

@@ -246,6 +246,11 @@ static void test_integrals_of_two(void **state)
                              right = right_integral(rho, s, (double)distances[k], tapered == 1 ? 8 : 1e6);
                 assert_near(1 / made.radii[i], fmax(1 / rho - right, 1.0 / 30), 1e-9);
             }
+            c.screens[0] = -0.9; /* takes as much from the other's as 0.9 adds, where they do not overlap */
+            const outcome less = at_distance(&c, &o, distances[k]);
+            const double rho = c.radii[1] - 0.09, s = 0.9 * (c.radii[0] - 0.09), r = (double)distances[k],
+                         right = rho < r - s ? right_integral(rho, s, r, tapered == 1 ? 8 : 1e6) : 0;
+            assert_near(1 / less.radii[1], fmax(1 / rho + right, 1.0 / 30), 1e-9);
         }
 }
 
@@ -869,8 +874,8 @@ static void test_refusals(void **state)
         assert_error(try(&c.arrays, &o, x, cell, &made, &error), status, message); \
         ley_error_clear(&error); \
     } while (0)
-    REFUSED(LEY_ERROR_USAGE, "cutoff is 0", NULL, o.lennard_jones = LEY_LENNARD_JONES_SWITCHED);
-    REFUSED(LEY_ERROR_USAGE, "cutoff is 0", NULL, o.coulomb = LEY_COULOMB_SHIFTED);
+    REFUSED(LEY_ERROR_USAGE, "cutoff is needed", NULL, o.lennard_jones = LEY_LENNARD_JONES_SWITCHED);
+    REFUSED(LEY_ERROR_USAGE, "cutoff is needed", NULL, o.coulomb = LEY_COULOMB_SHIFTED);
     REFUSED(LEY_ERROR_USAGE, "switch is 0 A", NULL, o.lennard_jones = LEY_LENNARD_JONES_SWITCHED, o.cutoff_A = 9);
     REFUSED(LEY_ERROR_USAGE, "no Ewald sum", NULL, o.coulomb = LEY_COULOMB_EWALD, o.cutoff_A = 9,
             o.born = LEY_BORN_HCT);

@@ -167,7 +167,7 @@ while read -r command; do
     (cd "$top/page" && LD_LIBRARY_PATH=$root/usr/lib timeout 120 sh -c "$command" > got) || fail "c-api.md: $command fails"
     diff "$top/page/expected.$count" "$top/page/got" || fail "c-api.md: $command prints something else"
 done < "$top/page/commands"
-[ "$count" = 5 ] || fail "c-api.md: $count programs were run"
+[ "$count" = 7 ] || fail "c-api.md: $count programs were run"
 
 foreign=$(nm -D --defined-only "$root/usr/lib/libleyden.so" | awk '$2 != "A" && $3 !~ /^ley_/ {print $3}')
 [ -z "$foreign" ] || fail "exported beside ley_*: $foreign"

@@ -722,6 +722,70 @@ static void test_spectra(void **state)
         }
 }
 
+/* Where a part begins, of so many. */
+static int64_t first_of_part(int64_t count, int part, int parts)
+{
+    return part == parts ? count : count * part / parts / SPECTRUM_PART * SPECTRUM_PART;
+}
+
+/* The bytes of the whole, as ranks make it: planes of each, which are put together, then rows of
+ * each. */
+static void check_parts(const hierarchy *h, const spectrum *whole, int parts)
+{
+    const int64_t *n = whole->n, *stored = whole->stored, plane = stored[1] * stored[0];
+    const size_t waves = (size_t)spectrum_waves(whole);
+    double *planes = calloc(waves, sizeof *planes), *rows = calloc(waves, sizeof *rows);
+    float *values = calloc(waves, sizeof *values);
+    ley_error error = {0};
+    assert_true(planes != NULL && rows != NULL && values != NULL);
+    for (int p = 0; p < parts; p++) {
+        const int64_t first = first_of_part(stored[2], p, parts),
+                      count = first_of_part(stored[2], p + 1, parts) - first;
+        assert_ok(spectrum_planes(h, n, first, count, NULL, planes + first * plane, &error));
+    }
+    for (int p = 0; p < parts; p++) {
+        const int64_t first = first_of_part(stored[1], p, parts),
+                      count = first_of_part(stored[1], p + 1, parts) - first;
+        const size_t row = (size_t)(count * stored[0]);
+        for (int64_t z = 0; z < stored[2]; z++)
+            memcpy(rows + (size_t)z * row, planes + z * plane + first * stored[0], row * sizeof *rows);
+        assert_ok(spectrum_rows(h, n, first, count, NULL, rows, values, &error));
+        for (int64_t z = 0; z < stored[2]; z++)
+            assert_memory_equal(values + (size_t)z * row, whole->values + z * plane + first * stored[0],
+                                row * sizeof *values);
+    }
+    free(planes);
+    free(rows);
+    free(values);
+}
+
+static void test_spectra_in_parts(void **state)
+{
+    for (int which = 0; which < 8; which += 7)
+        for (int is_oblique = 0; is_oblique < 2; is_oblique++) {
+            hierarchy_options options = {.window = WINDOW_BSPLINE6,
+                                         .splitting = SPLITTING_TAYLOR4,
+                                         .solver = HIERARCHY_FOURIER,
+                                         .cutoff_A = 3,
+                                         .spacing_A = 0.7,
+                                         .periodic = {which & 1, which & 2, which & 4}};
+            const double low[3] = {0}, high[3] = {20, 23, 21};
+            hierarchy h;
+            int64_t extent[3];
+            spectrum s;
+            ley_error error = {0};
+            for (int m = 0; m < 3; m++)
+                for (int k = 0; k < 3; k++)
+                    options.cell_A[m][k] = 3 * (is_oblique ? oblique_A : orthogonal_A)[m][k];
+            assert_ok(hierarchy_make(&options, low, high, &h, &error));
+            influence_extent(&h, extent);
+            assert_ok(spectrum_make(&h, extent, NULL, &s, &error));
+            for (int parts = 1; parts < 5; parts++)
+                check_parts(&h, &s, parts);
+            spectrum_clear(&s);
+        }
+}
+
 static void test_spectra_that_cannot_be(void **state)
 {
     const hierarchy h = lattice_of(0, orthogonal_A, WINDOW_NODAL3, SPLITTING_TAYLOR3);
@@ -800,12 +864,12 @@ static void test_screening_far_away(void **state)
 
 int main(void)
 {
-    return RUN_TESTS(test_cells, test_nearest_images, test_sums_do_not_depend_on_their_division,
-                     test_direct_sums_converge_to_these, test_madelung_constants, test_far_and_near_are_the_whole,
-                     test_far_from_layers_and_wires, test_screened_parts_far_away, test_sums_that_cannot_be,
-                     test_waves_sum_to_what_is_far, test_tables_of_waves, test_distances_saturate,
-                     test_distances_bend_smoothly, test_kernels_are_even, test_screening_far_away,
-                     test_factors_of_windows, test_meshes_cover_what_is_in_them, test_periodic_meshes,
-                     test_choices_that_do_not_combine, test_cosines, test_cosines_of_partners, test_spectra,
-                     test_spectra_that_cannot_be, test_levels_are_within_reach, test_what_is_far);
+    return RUN_TESTS(
+        test_cells, test_nearest_images, test_sums_do_not_depend_on_their_division, test_direct_sums_converge_to_these,
+        test_madelung_constants, test_far_and_near_are_the_whole, test_far_from_layers_and_wires,
+        test_screened_parts_far_away, test_sums_that_cannot_be, test_waves_sum_to_what_is_far, test_tables_of_waves,
+        test_distances_saturate, test_distances_bend_smoothly, test_kernels_are_even, test_screening_far_away,
+        test_factors_of_windows, test_meshes_cover_what_is_in_them, test_periodic_meshes,
+        test_choices_that_do_not_combine, test_cosines, test_cosines_of_partners, test_spectra, test_spectra_in_parts,
+        test_spectra_that_cannot_be, test_levels_are_within_reach, test_what_is_far);
 }

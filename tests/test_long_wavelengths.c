@@ -83,7 +83,7 @@ static void test_shared_by_devices(void **state)
     host_threads b;
     influence_extent(&h, n);
     ley_atoms *atoms = support_make_atoms(LONG_ATOMS, c->position_A[0], c->charge_e, NULL);
-    host_threads_begin(&b, &h, atoms, NULL, false, true, n);
+    host_threads_begin(&b, &h, atoms, NULL, false, NULL, true, n);
     const long_wavelengths_source from = host_threads_long_wavelengths(&b);
     taker takers[3];
     pthread_t threads[3];
@@ -108,7 +108,7 @@ static void test_shared_by_devices(void **state)
     }
     host_threads_end(&b, false);
     const atomic_bool at_once = true;
-    host_threads_begin(&b, &h, atoms, &at_once, false, true, n);
+    host_threads_begin(&b, &h, atoms, &at_once, false, NULL, true, n);
     take(&takers[0]);
     assert_int_equal(takers[0].status, LEY_CANCELLED);
     assert_null(takers[0].taken);

@@ -60,6 +60,8 @@ cases=(
     "cell.raw map molecule.pqr --method msm --cell 24,24,24 --periodic xyz --spacing 1.5 --device cpu"
     "mdh.dx boundary molecule.pqr --dims 33,33,33 --spacing 1 --device cpu"
     "orbital.cube orbital water.npz --any-norm --orbital 1 --spacing 0.4 --device cpu"
+    "orbitals.csv orbital water.npz --any-norm --orbital 1-3 --points points.txt --device cpu"
+    "potential.npy esp water.npz --any-norm --points points.txt --device host"
     "density.dx density water.npz --any-norm --spacing 0.4 --device cpu"
 )
 for c in "${cases[@]}"; do
@@ -183,6 +185,50 @@ assert [d['status'] for d in devices] == ['LEY_OK', 'LEY_ERROR_WRONG_RESULT'] an
         no_half_file killed "$how"
     done
 done
+
+# ---- Long-range sums -----------------------------------------------------------------------------
+
+# Ranks spread charges and transform them together where that pays, as with many atoms on few nodes,
+# and make the bytes of one; where one of them makes its part wrongly, or none, the others do all.
+long_range() {
+    local solver words n fault mpi
+    awk 'BEGIN {srand(9); for (i = 1; i <= 20000; i++) printf "ATOM  %5d  C   ALA A%4d    %8.3f%8.3f%8.3f %7.4f %6.4f\n", i, i % 9999, 40 * rand(), 40 * rand(), 40 * rand(), rand() - 0.5, 1.5}' >dense.pqr
+    for solver in multilevel fourier; do
+        words="map dense.pqr --method msm --solver $solver --dims 24,24,24 --spacing 2 --slab 1 --device cpu --quiet"
+        # shellcheck disable=SC2086
+        "$BUILD/leyden" $words -o mesh_one.raw --json mesh_one.json >said 2>&1 || wrong "dense: $(cat said)"
+        for mpi in $mpis; do
+            n=3
+            [ "$mpi" = mpich ] && n=2
+            # shellcheck disable=SC2086
+            run -n $n "$BUILD/leyden-$mpi" $words --plan mesh_one.json -o mesh.raw --json mesh.json >said 2>&1 || wrong "$mpi: $solver together: $(cat said)"
+            cmp -s mesh_one.raw mesh.raw || wrong "$mpi: $solver together makes other bytes"
+            python3 -c "
+import json
+report = json.load(open('mesh.json'))['long_range']['report']
+nodes = 1
+for n in report['meshes'].split(',')[0].split(' x '):
+    nodes *= int(n)
+# Transforms move waves beside charges.
+least = {'multilevel': nodes, 'fourier': 8 * nodes}['$solver']
+assert report['exchange_bytes'] >= least and report['exchange_s'] > 0, report" || wrong "$mpi: $solver: ranks do not make the mesh together"
+        done
+    done
+    for fault in call=clEnqueueReadBuffer,at=1,fault=scale,ever=1 call=clEnqueueReadBuffer,at=1,fault=fail; do
+        # shellcheck disable=SC2086
+        run -n 1 "$BUILD/leyden-$mpi" $words --plan mesh_one.json -o mesh.raw --json mesh.json : \
+            -n 1 $faulty FAULTY_OPENCL=$fault FAULTY_OPENCL_SAYS=struck "$BUILD/leyden-$mpi" $words --plan mesh_one.json -o mesh.raw >said 2>&1 || wrong "$mpi: a mesh, $fault: $(cat said)"
+        [ -e struck ] || wrong "$mpi: a mesh, $fault did not strike"
+        cmp -s mesh_one.raw mesh.raw || wrong "$mpi: a mesh, $fault: other bytes"
+        python3 -c "
+import json
+report = json.load(open('mesh.json'))
+assert 'exchange_s' not in report['long_range']['report'], report['long_range']
+assert [d['points'] for d in report['devices']] == [24 ** 3, 0], report['devices']" || wrong "$mpi: a mesh, $fault: who did what?"
+        rm -f struck
+    done
+}
+long_range
 
 # ---- Different devices ---------------------------------------------------------------------------
 

@@ -100,6 +100,17 @@ static void check(const char *what, ley_lennard_jones_kind lj, ley_coulomb_kind 
 
 /* ---- Cells ----------------------------------------------------------------------------------- */
 
+/* The kind of Coulomb energies that is tried with one of Lennard-Jones'. */
+static ley_coulomb_kind coulomb_of(int lj)
+{
+    return lj < (int)LEY_COULOMB_EWALD ? (ley_coulomb_kind)(LEY_COULOMB_EWALD - 1 - lj) : LEY_COULOMB_SHIFTED;
+}
+
+static bool is_tried(int lj)
+{
+    return !support_is_quick() || lj % 3 == 1;
+}
+
 static void all_kinds_are_those_of_the_law(void **state)
 {
     (void)state;
@@ -107,10 +118,9 @@ static void all_kinds_are_those_of_the_law(void **state)
     const double w = some_width_A(COUNT, 2.6) + 1,
                  box[2][9] = {{w, 0, 0, 0, w, 0, 0, 0, w}, {w + 1, 0, 0, 3, w, 0, -4, 5, w + 0.4}};
     for (int lj = 0; lj < (int)LEY_LENNARD_JONES_KINDS; lj++) {
-        const ley_coulomb_kind coulomb =
-            lj < (int)LEY_COULOMB_EWALD ? (ley_coulomb_kind)(LEY_COULOMB_EWALD - 1 - lj) : LEY_COULOMB_SHIFTED;
+        const ley_coulomb_kind coulomb = coulomb_of(lj);
         char what[64];
-        if (support_is_quick() && lj % 3 != 1)
+        if (!is_tried(lj))
             continue;
         snprintf(what, sizeof what, "Lennard-Jones %d, Coulomb %d", lj, (int)coulomb);
         check(what, (ley_lennard_jones_kind)lj, coulomb, 9, position_A, lj % 2 == 0 ? NULL : box[0]);
@@ -201,45 +211,158 @@ static void all_forms_are_right(void **state)
     free(position_A);
 }
 
-/* ---- Edges ----------------------------------------------------------------------------------- */
-
-/* Pairs that are far from all others, each a little nearer or further than the cutoff. */
-static void edges_are_sharp(void **state)
+/* What integers of 64 bits hardly have, in the form that adds these: a gas whose energies are near
+ * 0; two particles so near to each other that the host computes the frame, and no device has
+ * failed. */
+static void integers_have_gases_and_overlaps(void **state)
 {
     (void)state;
-    const double cutoff_A = 8;
-    ley_particles_arrays a = {.size = sizeof a, .particles = COUNT, .types = 1};
-    double *charge = calloc(COUNT, sizeof *charge), one = 1e6;
-    int32_t *type = calloc(COUNT, sizeof *type);
-    float *position_A = calloc(3 * COUNT, sizeof *position_A);
+    const list_tiles_spec spec = lists_spec_of_groups(false, LEY_SUB_GROUPS_NONE);
+    float *position_A = some_positions(COUNT, FRAMES, 9, 5);
+    const double w = some_width_A(COUNT, 9) + 1,
+                 cells[FRAMES][9] = {{w, 0, 0, 0, w, 0, 0, 0, w}, {w, 0, 0, 0, w, 0, 0, 0, w}};
+    ley_particles *particles = some_particles(COUNT, TYPES, 3);
     case_results *found = calloc(1, sizeof *found);
-    ley_particles *particles;
+    ley_energy_options o = options_of(LEY_LENNARD_JONES_SHIFTED, LEY_COULOMB_SHIFTED_CHARMM, 9.35);
     ley_energy_totals totals;
+    o.verify_every = 1;
+    forced = &spec;
+    run(engine, particles, &o, FRAMES, position_A, cells[0], found, &totals);
+    assert_int_equal(totals.failed, 0);
+    memcpy(position_A + 3 * 400, position_A + 3 * 1700, 3 * sizeof *position_A);
+    position_A[3 * 400] += 0.2F;
+    run(engine, particles, &o, FRAMES, position_A, cells[0], found, &totals);
+    forced = NULL;
+    assert_int_equal(totals.failed, 0);
+    assert_int_equal(totals.checked_frames, FRAMES - 1);
+    compare("an overlap", particles, &o, FRAMES, position_A, cells[0], found);
+    ley_particles_destroy(particles);
+    free(found);
+    free(position_A);
+}
+
+/* ---- Edges ----------------------------------------------------------------------------------- */
+
+/* Particles of one type, two and two: at this distance from each other, and far from all others. */
+typedef struct twos {
+    ley_particles *particles;
+    float *position_A;
+} twos;
+
+static twos make_twos(double charge_e, double lennard_jones_a, double lennard_jones_b, double (*distance_A)(int pair))
+{
+    ley_particles_arrays a = {.size = sizeof a, .particles = COUNT, .types = 1};
+    double *charge = calloc(COUNT, sizeof *charge);
+    int32_t *type = calloc(COUNT, sizeof *type);
+    twos made = {NULL, calloc(3 * COUNT, sizeof *made.position_A)};
     ley_error error = {0};
-    int within = 0;
     for (int i = 0; i < COUNT; i++) {
         const int pair = i / 2, at[3] = {pair % 12 - 6, pair / 12 % 12 - 6, pair / 144 - 4};
-        charge[i] = 1;
+        charge[i] = charge_e;
         for (int d = 0; d < 3; d++)
-            position_A[3 * i + d] = (float)(20 * at[d]);
+            made.position_A[3 * i + d] = (float)(20 * at[d]);
         if (i % 2 != 0)
-            position_A[3 * i + pair % 3] += (float)(cutoff_A + (pair % 2 != 0 ? 1 : -1) * (1e-4 + 1e-6 * pair));
+            made.position_A[3 * i + pair % 3] += (float)distance_A(pair);
     }
     a.charges = charge;
     a.type = type;
-    a.lennard_jones_a = a.lennard_jones_b = &one;
-    assert_ok(ley_particles_create(&a, &particles, &error));
-    const ley_energy_options o = options_of(LEY_LENNARD_JONES_PLAIN, LEY_COULOMB_PLAIN, cutoff_A);
-    run(engine, particles, &o, 1, position_A, NULL, found, &totals);
-    compare("edges", particles, &o, 1, position_A, NULL, found);
+    a.lennard_jones_a = &lennard_jones_a;
+    a.lennard_jones_b = &lennard_jones_b;
+    assert_ok(ley_particles_create(&a, &made.particles, &error));
+    free(charge);
+    free(type);
+    return made;
+}
+
+static void end_twos(twos *t)
+{
+    ley_particles_destroy(t->particles);
+    free(t->position_A);
+}
+
+static const double edge_A = 8;
+
+static double at_the_edge(int pair)
+{
+    return edge_A + (pair % 2 != 0 ? 1 : -1) * (1e-4 + 1e-6 * pair);
+}
+
+/* Each pair is a little nearer or further than the cutoff. */
+static void edges_are_sharp(void **state)
+{
+    (void)state;
+    case_results *found = calloc(1, sizeof *found);
+    ley_energy_totals totals;
+    int within = 0;
+    twos t = make_twos(1, 1e6, 1e6, at_the_edge);
+    const ley_energy_options o = options_of(LEY_LENNARD_JONES_PLAIN, LEY_COULOMB_PLAIN, edge_A);
+    run(engine, t.particles, &o, 1, t.position_A, NULL, found, &totals);
+    compare("edges", t.particles, &o, 1, t.position_A, NULL, found);
     for (int i = 0; i < COUNT; i++)
         within += found->by_particle[0][LEY_ENERGY_COULOMB][i] != 0 ? 1 : 0;
     assert_int_equal(within, 2 * ((COUNT / 2 + 1) / 2)); /* every other pair; the last particle is alone */
-    ley_particles_destroy(particles);
-    free(charge);
-    free(type);
-    free(position_A);
+    end_twos(&t);
     free(found);
+}
+
+static double in_the_switch(int pair)
+{
+    return edge_A * (0.78 + 0.215 * pair / (COUNT / 2));
+}
+
+/* Of repulsion alone, and of attraction alone, which others do not hide. */
+static void switches_are_those_of_the_law(void **state)
+{
+    (void)state;
+    case_results *found = calloc(1, sizeof *found);
+    ley_energy_totals totals;
+    for (int k = 0; k < 2 * (int)LEY_LENNARD_JONES_KINDS; k++) {
+        twos t = make_twos(0, k % 2 == 0 ? 1e12 : 0, k % 2 != 0 ? 1e6 : 0, in_the_switch);
+        const ley_energy_options o = options_of((ley_lennard_jones_kind)(k / 2), coulomb_of(k / 2), edge_A);
+        if (o.lennard_jones != LEY_LENNARD_JONES_NONE && is_tried(k / 2)) {
+            run(engine, t.particles, &o, 1, t.position_A, NULL, found, &totals);
+            assert_int_equal(totals.failed, 0);
+            compare("switches", t.particles, &o, 1, t.position_A, NULL, found);
+        }
+        end_twos(&t);
+    }
+    free(found);
+}
+
+/* Of a crystal many pairs are at the cutoff, each of which may count or not. */
+static void crystals_pass(void **state)
+{
+    (void)state;
+    enum { SIDE = 6, IONS = SIDE * SIDE * SIDE };
+    static const double apart_A = 2.82, w = SIDE * 2.82, cell_A[9] = {w, 0, 0, 0, w, 0, 0, 0, w}, a = 1e5, b = 100;
+    double charge[IONS], terms[LEY_ENERGY_TERMS];
+    int32_t type[IONS] = {0};
+    float position_A[IONS][3], force[IONS][3];
+    ley_particles_arrays of = {.size = sizeof of, .particles = IONS, .types = 1, .charges = charge, .type = type};
+    ley_energy_results r = {.size = sizeof r, .terms = terms, .forces = force[0]};
+    ley_particles *particles;
+    ley_error error = {0};
+    for (int i = 0; i < IONS; i++) {
+        const int at[3] = {i % SIDE, i / SIDE % SIDE, i / SIDE / SIDE};
+        charge[i] = (at[0] + at[1] + at[2]) % 2 != 0 ? 1 : -1;
+        for (int d = 0; d < 3; d++)
+            position_A[i][d] = (float)(apart_A * at[d] + 0.113);
+    }
+    of.lennard_jones_a = &a;
+    of.lennard_jones_b = &b;
+    assert_ok(ley_particles_create(&of, &particles, &error));
+    for (int kind = LEY_COULOMB_PLAIN; kind <= LEY_COULOMB_SHIFTED; kind++) {
+        ley_energy_options o = options_of(LEY_LENNARD_JONES_PLAIN, (ley_coulomb_kind)kind, 3 * apart_A);
+        ley_energy_totals totals;
+        ley_energy *e = NULL;
+        o.by_particle = false;
+        assert_ok(ley_energy_create(engine, particles, &o, &e, &error));
+        assert_ok(ley_energy_run(e, 1, position_A[0], cell_A, &r, &error));
+        ley_energy_get_totals(e, &totals);
+        ley_energy_destroy(e);
+        assert_int_equal(totals.failed, 0);
+    }
+    ley_particles_destroy(particles);
 }
 
 /* ---- The same bytes -------------------------------------------------------------------------- */
@@ -377,6 +500,13 @@ static void self_tests_find_faults(void **state)
         {&list_first_kind, "list_first-group", "frame_parts + part] = sum", "part] = sum"},
         {&list_move_kind, "list_move", "n_v * v.x + n_w * w.x)", "n_v * v.x)"},
         {&list_move_kind, "list_move", "if (particle < 0)", "if (particle < 1)"},
+        {&list_tiles_kind, "list_tiles-group", "|| r->row < middle_row ?",
+         "|| r->row <= middle_row ?"}, /* of even ones */
+        {&list_tiles_kind, "list_tiles-group", "place < r->room_near)",
+         "place < r->room_near - 1)"}, /* a row just full */
+        {&list_tiles_kind, "list_tiles-group-full", "if (r.near > room.y)", "if (r.near > room.y + 1)"},
+        {&list_move_kind, "list_move", "gm_slot[frame * padded + particle] = slot;", ""},
+        {&listed_gather_kind, "listed_gather", "|| gm_own[frame * slots + slot] != i", ""},
         {&listed_pairs_kind, "listed_pairs-0-1-4", "(float)(bits >> i & 1)", "1.0f", true}, /* unheeded masks */
         {&listed_pairs_kind, "listed_pairs-0-1-4", "+ STRETCH && k", "+ STRETCH - 1 && k", true},
         {&listed_pairs_kind, "listed_pairs-0-1-4", "s->x += slope * dx", "s->x += slope * dy", true},
@@ -402,6 +532,7 @@ static void self_tests_find_faults(void **state)
 int main(void)
 {
     return RUN_GROUP(SUPPORT_GROUP(.name = "pair lists", .opened = &engine), all_kinds_are_those_of_the_law,
-                     all_cells_are_right, all_forms_are_right, edges_are_sharp, frames_have_the_same_bytes,
-                     faults_are_found, self_tests_find_faults);
+                     all_cells_are_right, all_forms_are_right, integers_have_gases_and_overlaps, edges_are_sharp,
+                     crystals_pass, switches_are_those_of_the_law, frames_have_the_same_bytes, faults_are_found,
+                     self_tests_find_faults);
 }

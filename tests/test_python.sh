@@ -68,6 +68,8 @@ if [ "$flavour" = asan ]; then
     LD_PRELOAD="$(${CC:-cc} -print-file-name=libasan.so) $(${CC:-cc} -print-file-name=libstdc++.so.6) $top/keep.so"
     export LD_PRELOAD
 fi
+# Tests that have another turn.
+for test in ${TEST_LEAVE_OUT-}; do choice+=(--deselect "python/tests/$test"); done
 cd python
 "$top/venv/bin/python" -m pytest -q -rs -m "$marks" "${choice[@]}" --durations=5 tests
 if [ "$flavour" != asan ]; then

@@ -1,10 +1,12 @@
 #include "atom_density.h"
 #include "console.h"
+#include "file.h"
 #include "job_options.h"
 #include "molecule.h"
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define OPTION_OF_DENSITY(name) OPTION_OF(ley_density_options, name, atom_density_values, density)
 
@@ -29,6 +31,11 @@ ley_status atom_density_begin(atom_density *d, const char *path, const char *dev
     d->options = values->density;
     d->by_host = device_is_host(device);
     ley_status status = molecule_read(path, arguments, &d->atoms, error);
+    if (status == LEY_ERROR_INPUT && !is_atoms_name(path)) { /* what has no charges is Python's to read */
+        const size_t used = strlen(error->message);
+        snprintf(error->message + used, sizeof error->message - used, "; for files without charges type: %s",
+                 d->in_python);
+    }
     if (status != LEY_OK)
         return status;
     if (!quiet && molecule_looks_like_nm(d->atoms))

@@ -10,8 +10,10 @@ typedef struct atom_density_values {
 
 extern const option_block atom_density_options;
 
-/* Atoms, what they weigh, and the device that was asked for, or none. */
+/* Atoms, what they weigh, and the device that was asked for, or none. `in_python`, which the
+ * command sets, is what to type for a file that the library does not read. */
 typedef struct atom_density {
+    const char *in_python;
     ley_atoms *atoms;
     double *weight;
     ley_engine *engine;

@@ -70,9 +70,8 @@ static void print_pairs(const ley_bench_device *device)
 static void print_gb(const ley_bench_device *device)
 {
     print_ratio(device, "mmgbsa", "");
-    puts(
-        "OBC2, all pairs, each of two particles and computed for both; energies: radii and energies alone; forces: all "
-        "three passes; mmgbsa: complex, receptor and ligand, from and to the host's memory");
+    puts("OBC2, all pairs, each of two particles; energies: radii and energies alone; forces: all three passes; "
+         "mmgbsa: complex, receptor and ligand, from and to the host's memory");
     puts("papers: 6 times NAMD's kernel before with 13,340 atoms, on a K40m; no seconds are given");
 }
 

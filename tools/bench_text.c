@@ -385,7 +385,8 @@ static void print_load(const ley_bench_load *load)
 
 static void print_problem(const bench_row *method, const ley_bench_device *device)
 {
-    if ((method->columns & (BENCH_PHASES | BENCH_ENERGIES)) != 0 && device->n[0] == 0) /* each row has its own */
+    const bool is_of_rows = (method->columns & (BENCH_PHASES | BENCH_ENERGIES)) != 0 || device->points == 1;
+    if (is_of_rows && device->n[0] == 0) /* each row has its own */
         return;
     if (device->n[0] == 0)
         printf("problem: a list of %s, ", counted_text(device->points, "point").s);

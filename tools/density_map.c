@@ -4,6 +4,7 @@
 #include "file.h"
 #include "interrupt.h"
 #include "job_options.h"
+#include "job_report.h"
 #include "json.h"
 #include "molecule.h"
 #include "registry.h"
@@ -80,7 +81,7 @@ static ley_status choose_grid(const parsed_arguments *arguments, const atom_dens
     ley_map *like = NULL;
     ley_status status = ley_density_grid(d->atoms, &d->options, grid, error);
     if (values->like != NULL) {
-        status = map_read(values->like, NULL, values->quiet, &like, error);
+        status = map_read_with_gaps(values->like, NULL, values->quiet, &like, error);
         if (status == LEY_OK)
             *grid = *ley_map_grid(like);
         ley_map_destroy(like);
@@ -129,7 +130,8 @@ static int conclude(const parsed_arguments *arguments, const atom_density *d, co
     if (code != 0 || values->quiet || json_takes_stdout(values->json))
         return code;
     printf("density: %s, of %s\n", atom_density_text(d), counted_text((int64_t)ley_atoms_count(d->atoms), "atom").s);
-    printf("grid: %s nodes, values from %.6g to %.6g\n", grid_text(grid->n).s, low, high);
+    printf("grid: %s nodes, spacing %s A, values from %.6g to %.6g\n", grid_text(grid->n).s, spacing_text(grid).s, low,
+           high);
     atom_density_print(totals);
     printf("written: %s, %s\n", values->output, bytes_text(file_size(values->output)).s);
     return 0;
@@ -138,7 +140,7 @@ static int conclude(const parsed_arguments *arguments, const atom_density *d, co
 static int density_map_main(const parsed_arguments *arguments)
 {
     const density_map_values *values = arguments->values;
-    atom_density d = {.atoms = NULL};
+    atom_density d = {.in_python = "python3 -c 'import leyden; leyden.density_map(\"STRUCTURE\").save(\"MAP.mrc\")'"};
     ley_error error = {0};
     ley_map *map = NULL;
     ley_grid grid;

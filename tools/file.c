@@ -158,12 +158,23 @@ bool is_atoms_name(const char *path)
     return ends_with(path, ".pqr") || ends_with(path, ".pqr.gz") || ends_with(path, ".atoms");
 }
 
+static ley_status with_remark(ley_status status, bool is_quiet, const ley_map *map)
+{
+    if (status == LEY_OK && !is_quiet && ley_map_remark(map) != NULL)
+        warn("%s", ley_map_remark(map));
+    return status;
+}
+
 ley_status map_read(const char *path, const char *value, bool is_quiet, ley_map **map, ley_error *error)
 {
     const ley_status status = ley_map_read_value(path, value, map, error);
-    if (status == LEY_OK && !is_quiet && ley_map_remark(*map) != NULL)
-        warn("%s", ley_map_remark(*map));
-    return status;
+    return with_remark(status, is_quiet, *map);
+}
+
+ley_status map_read_with_gaps(const char *path, const char *value, bool is_quiet, ley_map **map, ley_error *error)
+{
+    const ley_status status = ley_map_read_with_gaps(path, value, map, error);
+    return with_remark(status, is_quiet, *map);
 }
 
 void map_advise_of_grids(const ley_map *a, const ley_map *b, const char *advice, ley_error *error)

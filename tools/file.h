@@ -44,6 +44,7 @@ char *map_header_path_of(const ley_map_format *format, const char *path); /* the
 /* ley_map_read_value(), which says on stderr, unless it shall be quiet, what may be meant
  * otherwise; and the row of a command for the value, a text that may be NULL. */
 ley_status map_read(const char *path, const char *value, bool is_quiet, ley_map **map, ley_error *error);
+ley_status map_read_with_gaps(const char *path, const char *value, bool is_quiet, ley_map **map, ley_error *error);
 #define OPTION_ROW_OF_MAP_VALUE(type) \
     { \
         .name = "value", .kind = OPTION_TEXT, .is_expert = true, .offset = offsetof(type, value), .value = "VALUE", \

@@ -123,6 +123,8 @@ static int check(const parsed_arguments *arguments)
     if (option_given(arguments, THRESHOLD) && !(values->threshold > 0))
         return fail_usage(command, "--threshold: %g must be above 0, else it is the same as without",
                           values->threshold);
+    if (option_given(arguments, WINDOW) && values->by == NULL)
+        return fail_usage(command, "--window-radius is for local correlations: --by residue asks for them");
     if (values->picture != NULL && values->by == NULL)
         return fail_usage(command, "--picture draws what --by gives: add --by residue");
     if (values->picture != NULL && !ends_with(values->picture, ".png") && !ends_with(values->picture, ".svg") &&
@@ -203,11 +205,9 @@ static ley_status score(fit_score_run *r, ley_error *error)
 static ley_status work(fit_score_run *r, ley_error *error)
 {
     const fit_score_values *values = r->values;
-    ley_status status = ley_map_read_with_gaps(r->arguments->operand, values->value, &r->map, error);
-    if (status == LEY_OK && !values->quiet && ley_map_remark(r->map) != NULL)
-        warn("%s", ley_map_remark(r->map));
+    ley_status status = map_read_with_gaps(r->arguments->operand, values->value, values->quiet, &r->map, error);
     if (status == LEY_OK && values->mask != NULL)
-        status = map_read(values->mask, NULL, values->quiet, &r->mask, error);
+        status = map_read_with_gaps(values->mask, NULL, values->quiet, &r->mask, error);
     if (status == LEY_OK)
         status = atom_density_begin(&r->d, r->arguments->words[0], values->device, values->quiet, r->arguments, error);
     if (status == LEY_OK && values->by != NULL)
@@ -289,6 +289,13 @@ static int report(const fit_score_run *r)
     return json_finish(to, values->json);
 }
 
+static void warn_of_few_nodes(const fit_score_run *r)
+{
+    for (int k = LEY_FIT_MASK; k <= LEY_FIT_THRESHOLDED; k++)
+        if (has_score(r, k) && isnan(r->score[k]) && !r->values->quiet)
+            warn("%s is undefined: none of the map's nodes count for it, or all have the same value", score_names[k]);
+}
+
 static int conclude(const fit_score_run *r)
 {
     const fit_score_values *values = r->values;
@@ -296,6 +303,8 @@ static int conclude(const fit_score_run *r)
     if (isnan(r->score[LEY_FIT_PEARSON]) && !values->quiet)
         warn("the correlation is undefined: the density of the atoms is the same at every node, as no atom is near "
              "the map");
+    else
+        warn_of_few_nodes(r);
     if (values->output != NULL)
         code = write_scores(r);
     if (code == 0 && values->by != NULL)
@@ -324,7 +333,9 @@ static int conclude(const fit_score_run *r)
 
 static int fit_score_main(const parsed_arguments *arguments)
 {
-    fit_score_run r = {.arguments = arguments, .values = arguments->values};
+    fit_score_run r = {.arguments = arguments,
+                       .values = arguments->values,
+                       .d.in_python = "python3 -m leyden fit-score MAP STRUCTURE [TRAJECTORY] -o SCORE.csv"};
     ley_error error = {0};
     int code = check(arguments);
     if (code == 0) {

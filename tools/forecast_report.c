@@ -121,6 +121,59 @@ void print_forecast(const ley_forecast *f)
     print_seconds(f);
 }
 
+/* ---- Ranks ----------------------------------------------------------------------------------- */
+
+/* The longest of the steps that are not dealt, or NULL. */
+static const ley_step *longest_own(const ley_forecast *f)
+{
+    const ley_step *found = NULL;
+    for (size_t i = 0; i < f->host_step_count; i++)
+        if (!f->host_steps[i].is_dealt && (found == NULL || f->host_steps[i].seconds > found->seconds))
+            found = &f->host_steps[i];
+    for (size_t i = 0; i < f->devices[0].step_count; i++)
+        if (!f->devices[0].steps[i].is_dealt && (found == NULL || f->devices[0].steps[i].seconds > found->seconds))
+            found = &f->devices[0].steps[i];
+    return found;
+}
+
+static void print_limit(const ley_forecast *f, const ley_ranks_forecast *r)
+{
+    const ley_step *own = longest_own(f);
+    const char *pieces = f->devices[0].pieces;
+    if (own != NULL && own->seconds > fmax(r->dealt_s, r->gather_s))
+        printf("limit: %s, %s, which each rank does for itself\n", own->what, brief_text(own->seconds).s);
+    else if (r->gather_s > r->dealt_s)
+        printf("limit: values on their way to rank 0, which a .raw, .npy or .mrc file does without\n");
+    else if (r->pieces <= (double)f->device_count)
+        printf("limit: %.0f %s, which no more ranks can share\n", r->all_pieces, pieces);
+    else
+        printf("limit: slabs, which more ranks would share\n");
+}
+
+void print_ranks_forecast(const ley_job *job, const ley_forecast *f, const ley_link *link, bool are_written)
+{
+    ley_ranks_forecast r;
+    ley_job_forecast_ranks(job, link, are_written, &r);
+    printf("%s, %.3g bytes/s and %.3g s from each to others: each for itself %s; exchange %s; at most %.0f of %.0f %s, "
+           "%s; taking "
+           "them %s",
+           counted_text(link->ranks, "rank").s, link->bytes_per_s, link->latency_s, brief_text(r.own_s).s,
+           brief_text(r.exchange_s).s, r.pieces, r.all_pieces, f->devices[0].pieces, brief_text(r.dealt_s).s,
+           brief_text(r.counter_s).s);
+    if (!are_written)
+        printf("; values to rank 0 %s", brief_text(r.gather_s).s);
+    printf("; in all %s, %.3g times as fast as one\n", brief_text(r.total_s).s, f->total_s / r.total_s);
+    printf("bytes: %s to each rank of what is shared, %s to rank 0's counter", size_text(r.exchanged_bytes).s,
+           size_text(r.counter_bytes).s);
+    if (are_written)
+        printf(", %s of values from each rank into the file\n", size_text(r.written_bytes).s);
+    else
+        printf(", %s of values to rank 0\n", size_text(r.gathered_bytes).s);
+    printf("memory of each rank: %s of the host, %s of device %d, as of one\n", size_text(f->host_bytes).s,
+           size_text(f->devices[0].bytes).s, f->devices[0].device->index);
+    print_limit(f, &r);
+}
+
 /* ---- JSON ------------------------------------------------------------------------------------ */
 
 static json_t *json_of_needs(const ley_need *needs, size_t count)
@@ -176,5 +229,28 @@ json_t *json_of_forecast(const ley_forecast *f)
     json_put(object, "method", json_of_notes(&noted));
     json_put(object, "devices_s", json_number(f->devices_s));
     json_put(object, "total_s", json_number(f->total_s));
+    return object;
+}
+
+json_t *json_of_ranks_forecast(const ley_job *job, const ley_link *link, bool are_written)
+{
+    ley_ranks_forecast r;
+    json_t *object = json_object();
+    ley_job_forecast_ranks(job, link, are_written, &r);
+    json_put(object, "count", json_count(link->ranks));
+    json_put(object, "link_bytes_per_s", json_number(link->bytes_per_s));
+    json_put(object, "link_latency_s", json_number(link->latency_s));
+    json_put(object, "own_s", json_number(r.own_s));
+    json_put(object, "exchange_s", json_number(r.exchange_s));
+    json_put(object, "exchanged_bytes", json_number(r.exchanged_bytes));
+    json_put(object, "dealt_s", json_number(r.dealt_s));
+    json_put(object, "counter_s", json_number(r.counter_s));
+    json_put(object, "gather_s", json_number(r.gather_s));
+    json_put(object, "total_s", json_number(r.total_s));
+    json_put(object, "counter_bytes", json_number(r.counter_bytes));
+    json_put(object, "gathered_bytes", json_number(r.gathered_bytes));
+    json_put(object, "written_bytes", json_number(r.written_bytes));
+    json_put(object, "pieces", json_number(r.pieces));
+    json_put(object, "all_pieces", json_number(r.all_pieces));
     return object;
 }

@@ -523,6 +523,8 @@ static void print_dry(const job_run *run)
 {
     print_task(run);
     print_forecast(run->forecast);
+    if (run->link.ranks > 1 && run->forecast->devices_s > 0)
+        print_ranks_forecast(run->job, run->forecast, &run->link, run->is_streamed);
     if (run->forecast->host != NULL)
         printf("the host alone, %s in double precision of %s at %s: about %.2g s, without a device%s\n",
                run->forecast->host, counted_text(run->report->atoms, "atom").s,
@@ -547,6 +549,8 @@ static int conclude_dry(job_run *run, ley_error *error)
         if (run->kind->put_json != NULL)
             run->kind->put_json(run, report);
         json_put(report, "forecast", json_of_forecast(run->forecast));
+        if (run->link.ranks > 1 && run->forecast->devices_s > 0)
+            json_put(report, "ranks", json_of_ranks_forecast(run->job, &run->link, run->is_streamed));
         json_put(report, "by_host", json_boolean(run->forecast->host != NULL));
         json_put(report, "file_bytes",
                  run->is_streamed && !ends_with(run->output, ".gz") ? json_count((int64_t)float_bytes(run))

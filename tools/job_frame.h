@@ -49,7 +49,8 @@ struct job_run {
     size_t other_count;
     void *problem;          /* what the method is given */
     ley_target_kind target; /* whose variants can be named: at points, or elsewhere */
-    bool is_dry;            /* nothing is computed: what it would take is said */
+    bool is_dry;            /* nothing is computed: what it would take is said, */
+    ley_link link;          /* and on so many ranks; 0 or 1: on this one alone */
 
     const job_values *values; /* and these the frame */
     job_values planned;       /* the same, with what the plan says of the options that were not given */

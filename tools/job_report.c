@@ -122,9 +122,11 @@ void print_molecule(const char *path, const ley_atoms *atoms)
 
 short_text spacing_text(const ley_grid *grid)
 {
-    double spacing_A[3];
-    ley_grid_spacing_A(grid, spacing_A);
-    return triple_text(spacing_A);
+    double h_A[3];
+    ley_grid_spacing_A(grid, h_A);
+    const double rounding_A = 1e-6 * h_A[0]; /* of what is printed, and of files in floats */
+    const bool is_one = fabs(h_A[1] - h_A[0]) <= rounding_A && fabs(h_A[2] - h_A[0]) <= rounding_A;
+    return is_one ? text_of("%.6g", h_A[0]) : triple_text(h_A);
 }
 
 short_text box_text(const ley_grid *grid)
@@ -268,8 +270,9 @@ void print_total(const phase_times *phases, const ley_report *report)
     }
     fputs(before[0] == ',' ? "" : " on the host", stdout);
     if (report != NULL && report->ranks > 1)
-        printf(", by %d ranks: %s gathered in %s", report->ranks, bytes_text((uint64_t)report->gathered_bytes).s,
-               seconds_text(report->gather_s).s);
+        printf(", by %d ranks: %s gathered in %s over a link of %.3g us and %s/s", report->ranks,
+               bytes_text((uint64_t)report->gathered_bytes).s, seconds_text(report->gather_s).s,
+               1e6 * report->link_latency_s, bytes_text((uint64_t)report->link_bytes_per_s).s);
     putchar('\n');
 }
 
@@ -403,6 +406,8 @@ void json_put_work(json_t *object, const ley_report *report)
         json_put(ranks, "count", json_count(report->ranks));
         json_put(ranks, "gathered_bytes", json_count(report->gathered_bytes));
         json_put(ranks, "gather_s", json_number(report->gather_s));
+        json_put(ranks, "link_latency_s", json_number(report->link_latency_s));
+        json_put(ranks, "link_bytes_per_s", json_number(report->link_bytes_per_s));
         json_put(object, "ranks", ranks);
     }
     json_put(object, "schedule", report != NULL ? json_of_schedule(report) : json_array());

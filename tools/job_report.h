@@ -39,7 +39,7 @@ char *comment_end(comment_text *comment);
 
 void print_molecule(const char *path, const ley_atoms *atoms);
 short_text relative_text(double relative_rms); /* "1e-06"; of what is 0 alone what that means */
-short_text spacing_text(const ley_grid *grid); /* "0.5 x 0.5 x 1" */
+short_text spacing_text(const ley_grid *grid); /* "0.5", or "(0.5, 0.5, 1)" */
 short_text box_text(const ley_grid *grid);     /* "10 x 20 x 30 A" */
 /* Devices and rate, of "pairs/s"; NULL: of evaluations. */
 void print_work(const ley_report *report, const char *what, bool asks_host);

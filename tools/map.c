@@ -24,12 +24,14 @@ typedef struct map_values {
     ley_grid_options grid;
     ley_direct medium;
     bool field, dry_run;
+    int64_t ranks;
+    double link[2]; /* bytes per second, seconds */
 } map_values;
 
 #define OPTION_OF_GRID(name) OPTION_OF(ley_grid_options, name, map_values, grid)
 #define OPTION_OF_MEDIUM(name) OPTION_OF(ley_direct, name, map_values, medium)
 
-enum { OUTPUT, FORMAT, METHOD, SPACING, DIMS, LENGTH, CENTRE, ORIGIN, PADDING, LIKE, POINTS, EXCLUDE };
+enum { OUTPUT, FORMAT, METHOD, SPACING, DIMS, LENGTH, CENTRE, ORIGIN, PADDING, LIKE, POINTS, EXCLUDE, RANKS, LINK };
 
 static const option_row map_options[] = {
     [OUTPUT] = {.name = "output",
@@ -91,6 +93,25 @@ static const option_row map_options[] = {
                      "A of it; residue, the atoms of its residue, which a molecule of --points has, or else of the "
                      "residue of the atom within 0.01 A; or those in FILE, with one line for each point that holds "
                      "atom numbers from 1, or a -"},
+    [RANKS] = {.name = "ranks",
+               .kind = OPTION_INTEGER,
+               .is_expert = true,
+               .offset = offsetof(map_values, ranks),
+               .value = "N",
+               .low = 1,
+               .high = 1000000,
+               .help = "with --dry-run: what N ranks, each with these devices, would take together"},
+    [LINK] = {.name = "link",
+              .kind = OPTION_REAL,
+              .is_expert = true,
+              .offset = offsetof(map_values, link),
+              .count = 2,
+              .value = "BYTES_PER_S,S",
+              .low = 0,
+              .above_low = true,
+              .high = 1e15,
+              .help = "with --ranks: bytes per second that a rank sends or receives, and seconds that the shortest "
+                      "message takes"},
     {.name = "field",
      .kind = OPTION_FLAG,
      .offset = offsetof(map_values, field),
@@ -135,6 +156,9 @@ static void set_defaults(void *to)
     ley_grid_options_default(&values->grid);
     values->method = method_row_usual(&map_command);
     values->side_by_side = 4;
+    values->ranks = 1;
+    values->link[0] = 25e9;
+    values->link[1] = 2e-6;
 }
 
 /* ---- Before the work ------------------------------------------------------------------------- */
@@ -600,13 +624,8 @@ static short_text angles_text(const ley_grid *grid)
 
 static void print_grid(const job_run *run, const ley_grid *grid)
 {
-    double h_A[3];
-    ley_grid_spacing_A(grid, h_A);
-    const double rounding_A = 1e-12 * h_A[0]; /* of lengths of oblique steps */
-    const bool is_one = fabs(h_A[1] - h_A[0]) <= rounding_A && fabs(h_A[2] - h_A[0]) <= rounding_A;
-    short_text spacing = is_one ? text_of("%.6g", h_A[0]) : triple_text(h_A);
     printf("grid: %s = %s, spacing %s A, box %s%s from %s\n", grid_text(grid->n).s,
-           counted_text(run->report->points, "point").s, spacing.s, box_text(grid).s, angles_text(grid).s,
+           counted_text(run->report->points, "point").s, spacing_text(grid).s, box_text(grid).s, angles_text(grid).s,
            triple_text(grid->origin_A).s);
 }
 
@@ -655,7 +674,8 @@ static job_run *make_run(const parsed_arguments *arguments, const char *output)
                              .method = method_row_at(&map_command, (size_t)values->method),
                              .output = output_path(output),
                              .problem = &map->problem,
-                             .is_dry = values->dry_run},
+                             .is_dry = values->dry_run,
+                             .link = {values->ranks, values->link[1], values->link[0]}},
                      .problem = {.medium = values->medium}};
     return &map->run;
 }

@@ -209,17 +209,12 @@ static void print_steps(const ley_report *report)
 {
     static const struct {
         const char *note, *text;
-    } steps[] = {{"spread_s", "atoms into bins"},
-                 {"spectrum_s", "influence function"},
-                 {"anterpolation_s", "anterpolation"},
-                 {"transforms_s", "transforms"},
-                 {"product_s", "product"},
-                 {"restriction_s", "restriction"},
-                 {"lattice_cutoff_s", "lattice cutoff"},
-                 {"top_level_s", "top level"},
-                 {"prolongation_s", "prolongation"},
-                 {"interpolation_s", "interpolation"},
-                 {"short_range_s", "short range"}};
+    } steps[] = {{"spread_s", "atoms into bins"},      {"spectrum_s", "influence function"},
+                 {"anterpolation_s", "anterpolation"}, {"exchange_s", "exchange"},
+                 {"transforms_s", "transforms"},       {"product_s", "product"},
+                 {"restriction_s", "restriction"},     {"lattice_cutoff_s", "lattice cutoff"},
+                 {"top_level_s", "top level"},         {"prolongation_s", "prolongation"},
+                 {"interpolation_s", "interpolation"}, {"short_range_s", "short range"}};
     const char *before = "steps: ";
     for (size_t i = 0; i < sizeof steps / sizeof *steps; i++) {
         const ley_note *note = ley_report_note(report, steps[i].note);

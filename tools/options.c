@@ -684,10 +684,14 @@ static typed_text option_of_file(const parsed_arguments *arguments, const char *
     return (typed_text){""};
 }
 
-/* A further word may be a file of an option, or where --output is missing what it was to be. */
+/* A further word may be a trajectory, a file of an option, or where --output is missing what it
+ * was to be. */
 static typed_text file_meant(int argc, char **argv, const parsed_arguments *arguments, const char *word)
 {
     const size_t i = find_long(arguments, "output", strlen("output"));
+    const char *ending = strrchr(word, '.');
+    if (ending != NULL && strstr(" .dcd .xtc .trr .nc ", text_of(" %s ", ending).s) != NULL)
+        return (typed_text){": frames of trajectories are for Python, python3 -m leyden --help"};
     const typed_text file = option_of_file(arguments, word);
     bool is_there = file.s[0] != '\0' || i == arguments->option_count || !arguments->options[i].row->required;
     for (int at = 0; at < argc; at++)

@@ -15,7 +15,6 @@
 #include "clock.h"
 #include "error.h"
 #include "log.h"
-#include "numerics/cell.h"
 #include "parallel.h"
 
 #include <math.h>
@@ -300,18 +299,14 @@ static void keep_sample(ley_average *a, const float *position_A, const double *c
     static const double most_bytes = 128 << 20;
     cell_sample *s = &a->sample;
     const size_t bytes = 3 * a->problem.atoms * sizeof *position_A;
-    if (a->problem.by_frame || a->problem.options.pmepot || (a->added & (a->added - 1)) != 0 ||
-        s->count == SAMPLE_MOST || (s->count > 1 && (double)bytes * (s->count + 1) > most_bytes) ||
+    const int64_t number = a->added + a->left_out;
+    if (a->problem.by_frame || a->problem.options.pmepot || (number & (number - 1)) != 0 || s->count == SAMPLE_MOST ||
+        (s->count > 1 && (double)bytes * (s->count + 1) > most_bytes) ||
         (s->position_A[s->count] = malloc(bytes)) == NULL)
         return;
     memcpy(s->position_A[s->count], position_A, bytes);
     memcpy(s->cell_A[s->count], cell_A, sizeof s->cell_A[s->count]);
     s->count++;
-}
-
-static double widest_A(const double cell_A[9])
-{
-    return fmax(cell_length(cell_A), fmax(cell_length(cell_A + 3), cell_length(cell_A + 6)));
 }
 
 /* A chunk to fill. */
@@ -320,8 +315,8 @@ static ley_status begin_filling(ley_average *a, ley_error *error)
     const ley_status status = a->filling == NULL ? take_spare(a, &a->filling, error) : LEY_OK;
     if (status != LEY_OK || a->filling->frames > 0)
         return status;
-    a->filling->first = a->added;
-    a->filling->most = room_of(&a->problem, a->added);
+    a->filling->first = a->added + a->left_out;
+    a->filling->most = room_of(&a->problem, a->filling->first);
     a->filling->is_partial = false;
     a->structured = 0;
     return LEY_OK;
@@ -344,11 +339,10 @@ static void count_frames(ley_average *a, size_t frames, const float *position_A,
 {
     for (size_t f = 0; f < frames; f++) {
         for (int i = 0; i < 9; i++) {
-            a->cell_sum_A[i] += cell_A[9 * f + (size_t)i];
+            sums_add_exactly(&a->cell_sum_A[i], &a->cell_rest_A[i], cell_A[9 * f + (size_t)i]);
             a->cells_change = a->cells_change || cell_A[9 * f + (size_t)i] != a->problem.first_cell_A[i];
         }
-        if (a->added == 0 || widest_A(cell_A + 9 * f) > widest_A(a->widest_cell_A))
-            memcpy(a->widest_cell_A, cell_A + 9 * f, sizeof a->widest_cell_A);
+        sums_widen_cell(a, cell_A + 9 * f);
         keep_sample(a, position_A + 3 * f * a->problem.atoms, cell_A + 9 * f);
         a->added++;
     }
@@ -407,6 +401,36 @@ ley_status ley_average_add(ley_average *a, size_t frames, const float *position_
     atomic_store(&a->is_cancelled, false);
     a->left_s = ley_clock_s();
     return status;
+}
+
+/* ---- Frames of several averages ---------------------------------------------------------------- */
+
+ley_status ley_average_begin(ley_average *a, const float *position_A, const double *cell_A, ley_error *error)
+{
+    return start(a, cell_A, position_A, error);
+}
+
+/* The chunk ends here. */
+ley_status ley_average_go_to(ley_average *a, int64_t frame, ley_error *error)
+{
+    ley_status status = LEY_OK;
+    if (a->problem.options.smooth_A == 0)
+        return ley_fail(error, LEY_ERROR_USAGE, "frames of point charges are not shared: smooth_A is 0");
+    if (frame < a->added + a->left_out)
+        return ley_fail(error, LEY_ERROR_USAGE, "frame %lld comes before those that have been added",
+                        (long long)frame + 1);
+    if (a->filling != NULL && a->filling->frames > 0) {
+        a->filling->most = a->filling->frames;
+        status = end_filling(a, error);
+    }
+    if (status == LEY_OK)
+        a->left_out = frame - a->added;
+    return status;
+}
+
+int64_t ley_average_piece_end(const ley_average *a, int64_t frame)
+{
+    return frame + room_of(&a->problem, frame);
 }
 
 /* ---- Results --------------------------------------------------------------------------------- */
@@ -522,6 +546,12 @@ ley_status ley_average_save(ley_average *a, const char *path, ley_error *error)
 {
     const ley_status status = await_all(a, error);
     return status == LEY_OK ? checkpoint_save(a, path, error) : status;
+}
+
+ley_status ley_average_join(ley_average *a, const char *path, ley_error *error)
+{
+    const ley_status status = await_all(a, error);
+    return status == LEY_OK ? checkpoint_join(a, path, error) : status;
 }
 
 ley_status ley_average_load(ley_average *a, const char *path, ley_error *error)

@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char magic[64] = "leyden: sums of an average over frames, version 2\n";
+static const char magic[64] = "leyden: sums of an average over frames, version 3\n";
 
 enum { NAME = 24, MOST_FACTS = 32, WORD = 8 };
 
@@ -214,6 +214,7 @@ static void pass_state(file *f, ley_average *a)
     int64_t change = a->cells_change;
     pass(f, &a->added, WORD);
     pass(f, a->cell_sum_A, sizeof a->cell_sum_A);
+    pass(f, a->cell_rest_A, sizeof a->cell_rest_A);
     pass(f, a->widest_cell_A, sizeof a->widest_cell_A);
     pass(f, a->structure, sizeof a->structure);
     pass(f, &a->structure_square, WORD);
@@ -378,5 +379,76 @@ ley_status checkpoint_load(ley_average *a, const char *path, ley_error *error)
         return status;
     status = read_all(a, &f, error);
     ley_stream_close(f.stream);
+    return status;
+}
+
+/* ---- Joining --------------------------------------------------------------------------------- */
+
+/* What is known of the other's frames. */
+static void join_facts(ley_average *a, ley_average *other)
+{
+    for (int i = 0; i < 9; i++) {
+        sums_add_exactly(&a->cell_sum_A[i], &a->cell_rest_A[i], other->cell_sum_A[i]);
+        a->cell_rest_A[i] += other->cell_rest_A[i];
+    }
+    sums_widen_cell(a, other->widest_cell_A);
+    a->added += other->added;
+    a->left_out -= a->left_out < other->added ? a->left_out : other->added;
+    a->structure[0] += other->structure[0];
+    a->structure[1] += other->structure[1];
+    a->structure_square += other->structure_square;
+    a->cells_change = a->cells_change || other->cells_change;
+    a->checked_frames += other->checked_frames;
+    a->checked_points += other->checked_points;
+    a->checked_share += other->checked_share;
+    for (int i = 0; i < other->sample.count && a->sample.count < SAMPLE_MOST; i++) {
+        memcpy(a->sample.cell_A[a->sample.count], other->sample.cell_A[i], sizeof other->sample.cell_A[i]);
+        a->sample.position_A[a->sample.count++] = other->sample.position_A[i];
+        other->sample.position_A[i] = NULL;
+    }
+}
+
+/* Those of the file have begun with the same first frame. */
+static ley_status read_other(ley_average *other, file *f, ley_error *error)
+{
+    const average_problem *p = &other->problem;
+    double cell_A[9], mesh[5];
+    const ley_status status = check_facts(p, f, error);
+    if (status != LEY_OK)
+        return status;
+    pass(f, cell_A, sizeof cell_A);
+    pass(f, mesh, sizeof mesh);
+    if (f->status == LEY_OK &&
+        (memcmp(cell_A, p->first_cell_A, sizeof cell_A) != 0 || mesh[0] != (double)p->mesh.n[0] ||
+         mesh[1] != (double)p->mesh.n[1] || mesh[2] != (double)p->mesh.n[2] || mesh[3] != p->mesh.window->points))
+        return ley_fail(error, LEY_ERROR_INPUT, "%s: an average that has begun with another frame, or on another mesh",
+                        f->path);
+    pass_state(f, other);
+    if (f->status == LEY_OK && other->filling != NULL)
+        return ley_fail(error, LEY_ERROR_USAGE, "%s: frames of it are still to come", f->path);
+    return f->status;
+}
+
+ley_status checkpoint_join(ley_average *a, const char *path, ley_error *error)
+{
+    file f = {.path = path, .error = error};
+    ley_average other = {.problem = a->problem};
+    if (!a->problem.is_fixed || (a->filling != NULL && a->filling->frames > 0))
+        return ley_fail(error, LEY_ERROR_USAGE, "%s: an average is joined where no frame of its own is to come", path);
+    ley_status status = open_checked(path, &f.stream, error);
+    if (status != LEY_OK)
+        return status;
+    status = read_other(&other, &f, error);
+    ley_stream_close(f.stream);
+    pthread_mutex_lock(&a->sum_mutex);
+    if (status == LEY_OK)
+        status = sums_join(a, &other, error);
+    if (status == LEY_OK)
+        join_facts(a, &other);
+    pthread_mutex_unlock(&a->sum_mutex);
+    chunk_destroy(other.filling);
+    sums_destroy(&other);
+    for (int i = 0; i < other.sample.count; i++)
+        free(other.sample.position_A[i]);
     return status;
 }

@@ -14,8 +14,9 @@
 void results_cell(const ley_average *a, double cell_A[9])
 {
     for (int i = 0; i < 9; i++)
-        cell_A[i] = a->problem.options.pmepot || !a->cells_change ? a->problem.first_cell_A[i]
-                                                                  : a->cell_sum_A[i] / (double)a->added;
+        cell_A[i] = a->problem.options.pmepot || !a->cells_change
+                        ? a->problem.first_cell_A[i]
+                        : (a->cell_sum_A[i] + a->cell_rest_A[i]) / (double)a->added;
 }
 
 ley_status results_charges(ley_average *a, double *charge_e, ley_error *error)

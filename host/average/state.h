@@ -93,8 +93,8 @@ struct ley_average {
     double left_s; /* when the last addition ended; 0: there was none */
 
     /* The caller's thread alone. */
-    int64_t added;
-    double cell_sum_A[9], widest_cell_A[9], start_s;
+    int64_t added, left_out;                                         /* frames; and of others, before the next one */
+    double cell_sum_A[9], cell_rest_A[9], widest_cell_A[9], start_s; /* the sum over frames and what rounding left */
     double structure[2], structure_square; /* sums over frames of the factor of one wave, and of its square */
     bool cells_change;
     cell_sample sample;

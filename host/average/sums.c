@@ -2,6 +2,7 @@
 
 #include "average/potential.h"
 #include "error.h"
+#include "numerics/cell.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -163,6 +164,20 @@ static ley_status block_potential(const average_problem *p, const block_sums *b,
     return LEY_OK;
 }
 
+/* The place of one more block among those that are full, whichever is done first. */
+static double *place_block(const average_problem *p, all_blocks *all, int64_t number)
+{
+    const size_t planes = sums_plane_count(&p->mesh);
+    int64_t place = all->count++;
+    for (; place > 0 && all->number[place - 1] > number; place--) {
+        all->number[place] = all->number[place - 1];
+        memcpy(all->planes + (size_t)place * planes, all->planes + (size_t)(place - 1) * planes,
+               planes * sizeof *all->planes);
+    }
+    all->number[place] = number;
+    return all->planes + (size_t)place * planes;
+}
+
 static ley_status take_block(ley_average *a, const block_sums *b, double *charge_e, double *value, ley_error *error)
 {
     const average_problem *p = &a->problem;
@@ -175,17 +190,23 @@ static ley_status take_block(ley_average *a, const block_sums *b, double *charge
         return status;
     density_add_values(&all->phi, value, BLOCK_EXPONENT);
     density_add_squares(&all->square, value, 2 * BLOCK_EXPONENT);
-    const size_t planes = sums_plane_count(&p->mesh);
-    int64_t place = all->count; /* in the blocks' order, whichever is done first */
-    for (; place > 0 && all->number[place - 1] > b->number; place--) {
-        all->number[place] = all->number[place - 1];
-        memcpy(all->planes + (size_t)place * planes, all->planes + (size_t)(place - 1) * planes,
-               planes * sizeof *all->planes);
-    }
-    all->number[place] = b->number;
-    sums_planes(&p->mesh, charge_e, all->planes + (size_t)place * planes);
-    all->count++;
+    sums_planes(&p->mesh, charge_e, place_block(p, all, b->number));
     return LEY_OK;
+}
+
+static ley_status end_full_block(ley_average *a, block_sums *b, ley_error *error)
+{
+    const average_problem *p = &a->problem;
+    if (b->sums.frames < p->options.block_frames)
+        return LEY_OK;
+    double *charge_e = malloc(sums_nodes(p) * sizeof *charge_e), *value = malloc(sums_points(p) * sizeof *value);
+    const ley_status status = charge_e != NULL && value != NULL ? take_block(a, b, charge_e, value, error)
+                                                                : ley_fail_memory(error, 8 * sums_points(p), "a block");
+    free(charge_e);
+    free(value);
+    if (status == LEY_OK)
+        end_block(a, b);
+    return status;
 }
 
 /* After a failure the block is what it was. */
@@ -199,16 +220,8 @@ static ley_status add_to_block(ley_average *a, const part_sums *part, ley_error 
     if (status != LEY_OK)
         return status;
     add_frames(p, &b->sums, part, false);
-    if (b->sums.frames < p->options.block_frames)
-        return LEY_OK;
-    double *charge_e = malloc(sums_nodes(p) * sizeof *charge_e), *value = malloc(sums_points(p) * sizeof *value);
-    status = charge_e != NULL && value != NULL ? take_block(a, b, charge_e, value, error)
-                                               : ley_fail_memory(error, 8 * sums_points(p), "a block");
-    free(charge_e);
-    free(value);
-    if (status == LEY_OK)
-        end_block(a, b);
-    else
+    status = end_full_block(a, b, error);
+    if (status != LEY_OK)
         add_frames(p, &b->sums, part, true);
     return status;
 }
@@ -258,6 +271,75 @@ ley_status sums_values(ley_average *a, sums_kind kind, double *value, int64_t *f
     density_values(&all, ldexp(1, -exponent), value);
     density_destroy(&all);
     return LEY_OK;
+}
+
+static double widest_A(const double cell_A[9])
+{
+    return fmax(cell_length(cell_A), fmax(cell_length(cell_A + 3), cell_length(cell_A + 6)));
+}
+
+void sums_widen_cell(ley_average *a, const double cell_A[9])
+{
+    if (widest_A(cell_A) > widest_A(a->widest_cell_A))
+        memcpy(a->widest_cell_A, cell_A, sizeof a->widest_cell_A);
+}
+
+/* ---- Of several averages --------------------------------------------------------------------- */
+
+void sums_add_exactly(double *sum, double *rest, double more)
+{
+    const double made = *sum + more, added = made - *sum;
+    *rest += (*sum - (made - added)) + (more - added);
+    *sum = made;
+}
+
+static ley_status join_frames(const average_problem *p, frame_sums *s, const frame_sums *other, ley_error *error)
+{
+    if (other->frames == 0)
+        return LEY_OK;
+    const ley_status status = sums_begin(p, s, error);
+    if (status != LEY_OK)
+        return status;
+    density_add_all(&s->charge, &other->charge);
+    density_add_all(&s->phi, &other->phi);
+    density_add_all(&s->square, &other->square);
+    s->frames += other->frames;
+    return LEY_OK;
+}
+
+static ley_status join_blocks(ley_average *a, const all_blocks *other, ley_error *error)
+{
+    const average_problem *p = &a->problem;
+    const size_t planes = sums_plane_count(&p->mesh);
+    for (int64_t i = 0; i < other->count; i++) {
+        const ley_status status = sums_reserve_block(p, &a->blocks, error);
+        if (status != LEY_OK)
+            return status;
+        memcpy(place_block(p, &a->blocks, other->number[i]), other->planes + (size_t)i * planes,
+               planes * sizeof *other->planes);
+    }
+    if (other->count > 0) {
+        density_add_all(&a->blocks.phi, &other->phi);
+        density_add_all(&a->blocks.square, &other->square);
+    }
+    return LEY_OK;
+}
+
+ley_status sums_join(ley_average *a, const ley_average *other, ley_error *error)
+{
+    const average_problem *p = &a->problem;
+    ley_status status = join_frames(p, &a->sums, &other->sums, error);
+    if (status == LEY_OK)
+        status = join_blocks(a, &other->blocks, error);
+    for (const block_sums *b = other->open; b != NULL && status == LEY_OK; b = b->next) {
+        block_sums *own = NULL;
+        status = find_open(a, b->number, &own, error);
+        if (status == LEY_OK)
+            status = join_frames(p, &own->sums, &b->sums, error);
+        if (status == LEY_OK)
+            status = end_full_block(a, own, error);
+    }
+    return status;
 }
 
 void sums_destroy(ley_average *a)

@@ -33,6 +33,15 @@ void sums_end(frame_sums *s);
 ley_status sums_reserve_block(const average_problem *p, all_blocks *all, ley_error *error);
 ley_status sums_open_block(ley_average *a, int64_t number, block_sums **made, ley_error *error);
 
+/* Adds those of another average of the same problem, whose frames this one has not. */
+ley_status sums_join(ley_average *a, const ley_average *other, ley_error *error);
+
+/* One more frame's cell. */
+void sums_widen_cell(ley_average *a, const double cell_A[9]);
+
+/* *sum + *rest is the sum with twice a double's digits, in whatever order. */
+void sums_add_exactly(double *sum, double *rest, double more);
+
 void sums_destroy(ley_average *a);
 
 #endif

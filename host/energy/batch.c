@@ -33,7 +33,7 @@ static size_t bytes_of_frame(const energy_problem *p)
 /* Frames of a batch: as many as keep a device busy, and are soon done. */
 static int frames_of_batch(const energy_part *part, int64_t frames, size_t frame_bytes)
 {
-    static const double most_bytes = 256e6, most_pairs[2] = {2e7, 2e9}; /* of processors, of cards */
+    static const double most_bytes = 512e6, most_pairs[2] = {2e7, 2e9}; /* of processors, of cards */
     enum { MOST = 512 };
     static const double near = 4096; /* particles that one may have in lists, about */
     const double left = (double)arena_left(&part->arena) / (4 * ENERGY_BATCHES), others = (double)part->problem->padded,

@@ -31,6 +31,12 @@ static bool has_salt(const energy_problem *p)
     return p->options.salt_M > 0;
 }
 
+/* The chain is of forces alone. */
+static int passes_of(const energy_problem *p)
+{
+    return p->options.forces ? BORN_PASSES : LEY_BORN_CHAIN;
+}
+
 static int cutoff_kind(const ley_energy_options *o)
 {
     return !(o->born_cutoff_A > 0) ? LEY_BORN_CUT_NOT : o->born_taper ? LEY_BORN_TAPERED : LEY_BORN_CUT;
@@ -179,10 +185,15 @@ static int32_t split(int32_t first, int32_t end, int32_t group, int32_t length, 
     return count;
 }
 
-/* Of energies, or of another pass. */
-static int32_t make_ranges(const energy_problem *p, int pass, int32_t length, int32_t (*ranges)[4])
+/* Of energies, or of another pass. Of pairs that are computed once there are parts without one. */
+static int32_t make_ranges(const energy_problem *p, bool is_half, int pass, int32_t length, int32_t (*ranges)[4])
 {
+    const int32_t parts = (int32_t)born_half_parts(p->padded);
     int32_t count = 0;
+    for (int32_t k = 0; k < parts && is_half && ranges != NULL; k++)
+        memcpy(ranges[k], (const int32_t[4]){0, 0, -1, 0}, sizeof *ranges);
+    if (is_half)
+        return parts;
     if (p->column_first == NULL || pass != LEY_BORN_ENERGIES)
         return split(0, (int32_t)p->count, -1, length, ranges);
     for (int32_t g = 0; g < p->options.groups; g++)
@@ -198,25 +209,29 @@ static bool wanted(const energy_problem *p, bool is_periodic)
     return p->options.born != LEY_BORN_NONE;
 }
 
-static size_t part_floats(const energy_problem *p)
+static size_t frame_floats(const energy_problem *p, int pass, int32_t parts)
 {
-    return (size_t)LEY_BORN_SUMS(LEY_BORN_ENERGIES, p->options.forces) * p->padded;
+    return (size_t)parts * (size_t)LEY_BORN_SUMS(pass, p->options.forces) * p->padded;
 }
 
+/* On whatever device. */
 static size_t frame_bytes(const energy_problem *p)
 {
-    return 4 * (4 * p->padded + (size_t)make_ranges(p, LEY_BORN_ENERGIES, range_length(p), NULL) * part_floats(p));
+    const int32_t parts = make_ranges(p, false, LEY_BORN_ENERGIES, range_length(p), NULL),
+                  half = make_ranges(p, true, LEY_BORN_ENERGIES, 0, NULL);
+    return 4 * (4 * p->padded + frame_floats(p, LEY_BORN_ENERGIES, parts > half ? parts : half));
 }
 
 static ley_status upload_ranges(energy_part *part, const energy_problem *p, int pass, born *b, ley_error *error)
 {
+    const bool is_half = ((const born_pairs_spec *)b->kernels.pairs[pass].spec)->half != 0;
     /* A processor's work-items have no need of others beside them. */
     const int32_t length = part->arena.device->info->device_class == DEV_CPU ? (int32_t)p->padded : range_length(p),
-                  count = make_ranges(p, pass, length, NULL);
+                  count = make_ranges(p, is_half, pass, length, NULL);
     int32_t(*ranges)[4] = malloc((size_t)count * sizeof *ranges);
     if (ranges == NULL)
         return ley_fail_memory(error, (size_t)count * sizeof *ranges, "parts of sums");
-    make_ranges(p, pass, length, ranges);
+    make_ranges(p, is_half, pass, length, ranges);
     b->parts_of[pass] = count;
     const ley_status status =
         arena_upload(&part->arena, ranges, (size_t)count * sizeof *ranges, &b->ranges[pass].buffer, error);
@@ -231,7 +246,7 @@ static ley_status upload(energy_part *part, const energy_problem *p, const numbe
     arena *a = &part->arena;
     ley_status status = LEY_OK;
     b->classes = n->classes;
-    for (int pass = 0; pass < BORN_PASSES && status == LEY_OK; pass++)
+    for (int pass = 0; pass < passes_of(p) && status == LEY_OK; pass++)
         status = upload_ranges(part, p, pass, b, error);
     if (status == LEY_OK)
         status = arena_upload(a, n->sphere, sphere, &b->spheres.buffer, error);
@@ -245,16 +260,18 @@ static ley_status upload(energy_part *part, const energy_problem *p, const numbe
 static ley_status make_buffers(energy_part *part, const energy_problem *p, born *b, ley_error *error)
 {
     const size_t frames = (size_t)part->frames;
+    size_t floats = 0; /* of the pass that has the most */
     arena *a = &part->arena;
+    for (int pass = 0; pass < passes_of(p); pass++)
+        if (frame_floats(p, pass, b->parts_of[pass]) > floats)
+            floats = frame_floats(p, pass, b->parts_of[pass]);
     ley_status status =
         arena_buffer(a, frames * p->padded * 4 * sizeof(float), DEV_READ_WRITE, &b->states.buffer, error);
     if (status == LEY_OK) /* in place of what is not there */
         status = arena_buffer(a, 4 * sizeof(float), DEV_READ_WRITE, &b->none.buffer, error);
     b->nowhere.buffer = b->none.buffer;
-    return status == LEY_OK
-               ? arena_buffer(a, frames * (size_t)b->parts_of[LEY_BORN_ENERGIES] * part_floats(p) * sizeof(float),
-                              DEV_READ_WRITE, &b->parts.buffer, error)
-               : status;
+    return status == LEY_OK ? arena_buffer(a, frames * floats * sizeof(float), DEV_READ_WRITE, &b->parts.buffer, error)
+                            : status;
 }
 
 static ley_status create(energy_part *part, command_sequence *w, void **own, ley_error *error)
@@ -264,7 +281,9 @@ static ley_status create(energy_part *part, command_sequence *w, void **own, ley
                             .neck = energy_born_model_of(&p->arrays, &p->options, 0).neck > 0,
                             .salt = has_salt(p),
                             .periodic = part->is_periodic,
-                            .forces = p->options.forces};
+                            .forces = p->options.forces,
+                            .columns = p->column_first != NULL,
+                            .padded = p->padded};
     born *b = calloc(1, sizeof *b);
     numbers n = {.sphere = NULL};
     (void)w;
@@ -287,7 +306,8 @@ static ley_status create(energy_part *part, command_sequence *w, void **own, ley
 static void launch_pairs(const energy_problem *p, const born *b, energy_batch *batch, int pass)
 {
     const dev_kernel *kernel = &b->kernels.pairs[pass];
-    const size_t groups[3] = {p->padded / born_block(kernel), (size_t)b->parts_of[pass], (size_t)batch->frames};
+    size_t groups[3];
+    born_groups(kernel, p->padded, (size_t)b->parts_of[pass], (size_t)batch->frames, groups);
     born_pairs_arguments a = {.kind = &born_pairs_kind,
                               .gm_at = batch->position,
                               .gm_spheres = b->spheres,
@@ -297,7 +317,11 @@ static void launch_pairs(const energy_problem *p, const born *b, energy_batch *b
                               .gm_ranges = b->ranges[pass],
                               .size = {(int32_t)p->count, (int32_t)p->padded, b->parts_of[pass], b->classes},
                               .gm_parts = b->parts};
+    const size_t sums = (size_t)LEY_BORN_SUMS(pass, p->options.forces) * p->padded;
     memcpy(a.numbers, b->numbers, sizeof a.numbers);
+    /* What another pass has left there must not pass for this one's. */
+    sequence_fill(&batch->sequence, b->parts.buffer, 0, DEV_NO_NUMBERS,
+                  (size_t)batch->frames * (size_t)b->parts_of[pass] * sums * sizeof(float));
     sequence_step(&batch->sequence, BORN_STEP + pass);
     sequence_launch(&batch->sequence, kernel, groups, &a,
                     born_predict(kernel, (double)batch->frames * (double)p->padded * (double)p->count));
@@ -327,7 +351,7 @@ static void launch_particles(const energy_problem *p, const born *b, energy_batc
 
 static void launch(energy_part *part, void *own, energy_batch *batch)
 {
-    for (int pass = 0; pass < (part->problem->options.forces ? BORN_PASSES : LEY_BORN_CHAIN); pass++) {
+    for (int pass = 0; pass < passes_of(part->problem); pass++) {
         launch_pairs(part->problem, own, batch, pass);
         launch_particles(part->problem, own, batch, pass);
     }

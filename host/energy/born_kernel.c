@@ -7,6 +7,8 @@
 #include <stdio.h>
 
 enum { GROUP = 64, GROUP_VECTORS = 2, TILE = 128, ALONE_TILE = 64, PARTICLES_GROUP = 64 };
+/* Of pairs that are computed once; and most blocks, whose parts of sums are as many. */
+enum { HALF_GROUP = 128, HALF_VECTORS = 4, HALF_TILE = 256, MOST_BLOCKS = 256 };
 
 /* A root of this error is as good as the standard's for sums of so many pairs. */
 static const double root_need = 2.5e-7;
@@ -18,16 +20,39 @@ static int group_size(const dev_info *info, int wished)
     return wished;
 }
 
+size_t born_half_parts(size_t padded)
+{
+    return padded / HALF_TILE <= MOST_BLOCKS ? padded / HALF_TILE : 0;
+}
+
+/* Its work-items have many numbers in registers, and pass some of them on, as NVIDIA's do. */
+bool born_is_half(const dev_info *info, size_t padded, bool with_columns)
+{
+    const bool has_shuffles =
+        info->device_class != DEV_CPU && ((info->quirks & DEV_QUIRK_PTX) != 0 || info->capability >= 30);
+    return has_shuffles && !with_columns && born_half_parts(padded) > 0;
+}
+
 static born_pairs_spec spec_of(const dev_info *info, const calibration *c, const born_wish *wish, int pass)
 {
     const int width = info->device_class == DEV_CPU ? calibrate_width(info) : 1;
+    const bool half = born_is_half(info, wish->padded, wish->columns && pass == LEY_BORN_ENERGIES);
     return (born_pairs_spec){.sum = LEY_SPEC_SUM_FLOAT,
                              .width = width,
                              .root = tuning_root(info, c, width, tuning_need(TUNING_AUTO, root_need)),
                              .exp = calibrate_fastest_exp(info, c, width, tuning_need(TUNING_AUTO, CALIBRATE_FINEST)),
-                             .wg = width > 1 ? 1 : group_size(info, GROUP),
-                             .ux = width > 1 ? 1 : GROUP_VECTORS,
-                             .tile = width > 1 ? ALONE_TILE : TILE,
+                             .wg = width > 1 ? 1
+                                   : half    ? HALF_GROUP
+                                             : group_size(info, GROUP),
+                             .ux = width > 1 ? 1
+                                   : half    ? HALF_VECTORS
+                                             : GROUP_VECTORS,
+                             .tile = width > 1 ? ALONE_TILE
+                                     : half    ? HALF_TILE
+                                               : TILE,
+                             .half = half,
+                             .sub_groups =
+                                 half && (info->quirks & DEV_QUIRK_PTX) != 0 ? LEY_SUB_GROUPS_PTX : LEY_SUB_GROUPS_NONE,
                              .pass = pass,
                              .cutoff = wish->cutoff,
                              .neck = wish->neck && pass != LEY_BORN_ENERGIES,
@@ -66,30 +91,36 @@ static size_t pairs_local_bytes(const dev_info *info, const void *spec)
 {
     const born_pairs_spec *s = spec;
     (void)info;
-    return s->width > 1
-               ? 0
-               : (size_t)s->tile * 8 * sizeof(float) +
-                     LEY_BORN_MARKS(s->pass, s->neck, (size_t)s->tile, (size_t)s->ux, (size_t)s->wg) * sizeof(int32_t);
+    const size_t tile = (size_t)s->tile, wg = (size_t)s->wg, ux = (size_t)s->ux,
+                 marks = LEY_BORN_MARKS(s->pass, s->half, tile, ux, wg),
+                 sums = s->half ? tile / (32 * ux) * tile * LEY_BORN_SUMS(s->pass, s->forces) + 2 * wg : 0;
+    return s->width > 1 ? 0 : (tile * 8 + marks + sums) * sizeof(float);
 }
 
 static const char *const pass_names[BORN_PASSES] = {"integrals", "energies", "chain"};
 
-/* Each pass with all that it may have, and with nothing of it; and all there is. */
+/* Each pass with all that it may have, and with nothing of it; and all there is. Where pairs are
+ * computed once, also the other way. */
 static void list_pairs(const dev_info *info, kernel_depth depth, kernel_visit *visit, void *context)
 {
     static const born_wish few[] = {{.cutoff = LEY_BORN_CUT_NOT, .forces = true},
                                     {.cutoff = LEY_BORN_TAPERED, .neck = true, .salt = true}};
     const calibration c = specifications_facts(calibrate_likely_root(info), calibrate_likely_exp(info), true);
+    const int wishes = depth == KERNEL_ALL ? 3 * 16 : 2;
     for (int pass = 0; pass < BORN_PASSES; pass++)
-        for (int k = 0; k < (depth == KERNEL_ALL ? 3 * 16 : 2); k++) {
-            const born_wish wish = depth != KERNEL_ALL
-                                       ? few[k]
-                                       : (born_wish){k / 16, (k & 1) != 0, (k & 2) != 0, (k & 4) != 0, (k & 8) != 0};
+        for (int k = 0; k < 2 * wishes; k++) {
+            const int n = k % wishes;
+            born_wish wish =
+                depth != KERNEL_ALL
+                    ? few[n]
+                    : (born_wish){n / 16, (n & 1) != 0, (n & 2) != 0, (n & 4) != 0, (n & 8) != 0, false, 0};
+            wish.padded = k < wishes ? 0 : HALF_TILE;
             const born_pairs_spec spec = spec_of(info, &c, &wish, pass);
             char name[KERNEL_NAME];
-            snprintf(name, sizeof name, "%s-%d%d%d%d%d", pass_names[pass], spec.cutoff, spec.neck, spec.salt,
-                     spec.periodic, spec.forces);
-            visit(context, name, &spec);
+            snprintf(name, sizeof name, "%s-%d%d%d%d%d%s", pass_names[pass], spec.cutoff, spec.neck, spec.salt,
+                     spec.periodic, spec.forces, spec.half ? "-half" : "");
+            if (k < wishes || spec.half)
+                visit(context, name, &spec);
         }
 }
 

@@ -10,6 +10,8 @@ extern const kernel_kind born_pairs_kind, born_particles_kind;
 typedef struct born_wish {
     int cutoff; /* LEY_BORN_CUT_NOT, ... */
     bool neck, salt, periodic, forces;
+    bool columns;  /* energies are also wanted with each group */
+    size_t padded; /* particles */
 } born_wish;
 
 typedef struct born_kernels {
@@ -20,6 +22,11 @@ typedef struct born_kernels {
  * may be destroyed, too. */
 ley_status born_kernels_create(dev *device, const born_wish *wish, born_kernels *made, ley_error *error);
 void born_kernels_destroy(born_kernels *k);
+
+/* Whether a device computes each pair once, of so many particles; `with_columns`: of a pass whose
+ * sums are also wanted with each group. And how many parts sums then have; 0: never. */
+bool born_is_half(const dev_info *info, size_t padded, bool with_columns);
+size_t born_half_parts(size_t padded);
 
 /* Seconds that so many pairs of a pass are predicted to take. */
 double born_predict(const dev_kernel *pairs, double count);

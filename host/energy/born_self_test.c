@@ -9,18 +9,20 @@
 #include <string.h>
 
 /* The last tile is not whole; parts end within tiles. Half of the particles are close together,
- * some within others, two at one place. */
+ * some within others, two at one place; the others are all over skewed cells. */
 enum {
-    COUNT = 301,
-    PADDED = 384,
+    COUNT = 601,
+    JUDGED = 3, /* every so manyth particle of a part */
+    PADDED = 768,
     FRAMES = 2,
     PARTS = 3,
-    CLASSES = 4,
+    MOST_PARTS = 6,
+    CLASSES = 5, /* the last one that of no particles, which have no necks */
     MOST_SUMS = 5,
-    PART_FLOATS = FRAMES * PARTS * MOST_SUMS * PADDED
+    PART_FLOATS = FRAMES * MOST_PARTS * MOST_SUMS * PADDED
 };
 static const int32_t ranges[PARTS][4] = {{0, 101, 0, 0}, {101, 102, 1, 0}, {102, COUNT, -1, 0}};
-static const double cutoff_A = 9.5, kappa = 0.11, by_solute = 0.5, by_solvent = 0.0125, gap_A = 2;
+static const double cutoff_A = 9.5, kappa = 0.11, by_solute = 0.5, by_solvent = 0.0125, gap_A = 6.5;
 
 typedef struct trial {
     arena arena;
@@ -41,6 +43,23 @@ static double between(uint32_t *state, double low, double high)
     return low + (high - low) * self_test_fraction(state);
 }
 
+/* A frame's cell vectors, A. */
+static const double vectors_A[FRAMES][3][3] = {{{44, 0, 0}, {20, 36, 0}, {-17, 15, 30}},
+                                               {{31, 2, -3}, {-12, 29, 1}, {-10, -11, 40}}};
+
+/* What has the scalar products of 0 with the other vectors, and of 1 with this one. */
+static void make_dual(const double cell_A[3][3], int k, double dual[3])
+{
+    const double *u = cell_A[(k + 1) % 3], *v = cell_A[(k + 2) % 3];
+    double volume = 0;
+    for (int d = 0; d < 3; d++) {
+        dual[d] = u[(d + 1) % 3] * v[(d + 2) % 3] - u[(d + 2) % 3] * v[(d + 1) % 3];
+        volume += dual[d] * cell_A[k][d];
+    }
+    for (int d = 0; d < 3; d++)
+        dual[d] /= volume;
+}
+
 static void put_frame(trial *t, int f, uint32_t *seed)
 {
     static const double edge_A = 60;
@@ -50,16 +69,26 @@ static void put_frame(trial *t, int f, uint32_t *seed)
             t->at[f][i][d] = (float)(i < COUNT ? between(seed, -0.5, 0.5) * reach_A
                                      : d == 0  ? 1e6 * (i - COUNT + 1)
                                                : 0);
-        t->at[f][i][3] = (float)between(seed, -1, 1);
+        t->at[f][i][3] = (float)(i < COUNT ? between(seed, -1, 1) : 0);
         t->state[f][i][0] = (float)between(seed, 1, 9);
         t->state[f][i][1] = (float)(0.5 * sqrt(1 / log(2)) / (double)t->state[f][i][0]);
-        t->state[f][i][2] = (float)between(seed, -1, 1);
+        t->state[f][i][2] = (float)(i < COUNT ? between(seed, -1, 1) : 0);
+        t->state[f][i][3] = (float)between(seed, -1, 1);
     }
     memcpy(t->at[f][6], t->at[f][4], 3 * sizeof(float));
     for (int k = 0; k < 3; k++) {
-        t->cell[f][k][k] = (float)(edge_A + f + 1);
-        t->cell[f][3 + k][k] = (float)(1 / (edge_A + f + 1));
+        double dual[3];
+        make_dual(vectors_A[f], k, dual);
+        for (int d = 0; d < 3; d++) {
+            t->cell[f][k][d] = (float)vectors_A[f][k][d];
+            t->cell[f][3 + k][d] = (float)dual[d];
+        }
     }
+}
+
+static int class_of(int i)
+{
+    return i < COUNT ? i % (CLASSES - 1) : CLASSES - 1;
 }
 
 static void put_all(trial *t)
@@ -70,12 +99,13 @@ static void put_all(trial *t)
         put_frame(t, f, &seed);
     for (int i = 0; i < PADDED; i++) {
         t->sphere[i][0] = (float)(i % 9 == 4 ? 0.3 : between(&seed, 1, 2));
-        t->sphere[i][1] = (float)(i >= COUNT || i % 31 == 7 ? 0 : between(&seed, 0.6, 2));
-        t->sphere[i][2] = (float)(i % CLASSES);
+        t->sphere[i][1] = (float)(i >= COUNT || i % 31 == 7 ? 0 : (i % 13 == 5 ? -1 : 1) * between(&seed, 0.6, 2));
+        t->sphere[i][2] = (float)class_of(i);
         rho = fmax(rho, (double)t->sphere[i][0]);
-        s = fmax(s, (double)t->sphere[i][1]);
+        s = fmax(s, fabs((double)t->sphere[i][1]));
         for (int k = 0; k < 4 * CLASSES; k++)
-            t->neck[k / CLASSES][k % CLASSES][i] = (float)between(&seed, 0, k / CLASSES % 2 == 0 ? 4 : 0.04);
+            t->neck[k / CLASSES][k % CLASSES][i] =
+                (float)(k % CLASSES == CLASSES - 1 ? 0 : between(&seed, 0, k / CLASSES % 2 == 0 ? 4 : 0.04));
         const double radius = (double)t->sphere[i][0] + 0.09;
         const double factor[8] = {1,
                                   -0.8,
@@ -103,8 +133,8 @@ static double sphere_of(double rho, double s, double d, double end)
 {
     if (d < 1e-4) /* of two at one place */
         return s > rho ? 1 / rho - 1 / s : 0;
-    const double lower = fmax(rho, fabs(d - s)), upper = fmin(d + s, end), a = 1 / lower, b = 1 / upper;
-    if (!(lower < upper))
+    const double lower = fmin(fmax(rho, fabs(d - s)), end), upper = fmin(d + s, end), a = 1 / lower, b = 1 / upper;
+    if (!(rho < upper) || s == 0)
         return 0;
     return 0.5 * ((a - b) - 0.25 * (d - s * s / d) * (a * a - b * b) - 0.5 * log(upper / lower) / d) +
            (s - d > rho ? 1 / rho - a : 0);
@@ -113,7 +143,7 @@ static double sphere_of(double rho, double s, double d, double end)
 static double integral_of(const trial *t, const born_pairs_spec *spec, int i, int j, double d)
 {
     const double rho = (double)t->sphere[i][0], end = spec->cutoff == LEY_BORN_TAPERED ? cutoff_A : 1e30;
-    const int kind = j % CLASSES;
+    const int kind = class_of(j);
     if (spec->cutoff == LEY_BORN_CUT && d >= cutoff_A)
         return 0;
     const double r = d - (double)t->neck[0][kind][i], height = (double)t->neck[1][kind][i];
@@ -125,7 +155,7 @@ static double integral_of(const trial *t, const born_pairs_spec *spec, int i, in
 static double back_of(const trial *t, const born_pairs_spec *spec, int i, int j, double d)
 {
     const double rho = (double)t->sphere[j][0], end = spec->cutoff == LEY_BORN_TAPERED ? cutoff_A : 1e30;
-    const int kind = j % CLASSES;
+    const int kind = class_of(j);
     if (spec->cutoff == LEY_BORN_CUT && d >= cutoff_A)
         return 0;
     const double r = d - (double)t->neck[2][kind][i], height = (double)t->neck[3][kind][i];
@@ -133,17 +163,37 @@ static double back_of(const trial *t, const born_pairs_spec *spec, int i, int j,
     return sphere_of(rho, (double)t->sphere[i][1], d, end) + (has_neck ? height / (1 + r * r + 0.3 * pow(r, 6)) : 0);
 }
 
+/* The shortest way among those to images. */
+static void bring_nearest(const double cell_A[3][3], double way[3])
+{
+    double dual[3], least = INFINITY, from[3], to[3], whole[3];
+    for (int k = 0; k < 3; k++) {
+        make_dual(cell_A, k, dual);
+        whole[k] = rint(dual[0] * way[0] + dual[1] * way[1] + dual[2] * way[2]);
+    }
+    memcpy(from, way, sizeof from);
+    for (int image = 0; image < 27; image++) {
+        const double steps[3] = {whole[0] + image % 3 - 1, whole[1] + image / 3 % 3 - 1, whole[2] + image / 9 - 1};
+        double square = 0;
+        for (int d = 0; d < 3; d++) {
+            to[d] = from[d] - steps[0] * cell_A[0][d] - steps[1] * cell_A[1][d] - steps[2] * cell_A[2][d];
+            square += to[d] * to[d];
+        }
+        if (square < least)
+            memcpy(way, to, sizeof to);
+        least = fmin(least, square);
+    }
+}
+
 /* What j adds to the sums of i. */
 static void pair_of(const trial *t, const born_pairs_spec *spec, int f, int i, int j, double term[MOST_SUMS])
 {
-    double way[3], d2 = 0;
-    for (int k = 0; k < 3; k++) {
-        const double edge = (double)t->cell[f][k][k];
+    double way[3];
+    for (int k = 0; k < 3; k++)
         way[k] = (double)t->at[f][i][k] - (double)t->at[f][j][k];
-        way[k] -= spec->periodic ? edge * rint(way[k] / edge) : 0;
-        d2 += way[k] * way[k];
-    }
-    const double d = sqrt(d2), h = 1e-5;
+    if (spec->periodic)
+        bring_nearest(vectors_A[f], way);
+    const double d2 = way[0] * way[0] + way[1] * way[1] + way[2] * way[2], d = sqrt(d2), h = 1e-6;
     memset(term, 0, MOST_SUMS * sizeof *term);
     if (spec->pass == LEY_BORN_INTEGRALS && i != j)
         term[0] = integral_of(t, spec, i, j, d);
@@ -209,25 +259,42 @@ static ley_status judge_value(const char *what, int frame, int i, double found, 
                     what, i, frame, found, right, absolute);
 }
 
+static int parts_of(const born_pairs_spec *spec)
+{
+    return spec->half ? PADDED / spec->tile : PARTS;
+}
+
+/* Those that a part of the sums of i is of: [range[0], range[1]). */
+static void find_range(const born_pairs_spec *spec, int i, int part, int range[2])
+{
+    const int parts = parts_of(spec), first = spec->half ? (i / spec->tile + part) % parts * spec->tile : 0;
+    range[0] = spec->half ? first : ranges[part][0];
+    range[1] = !spec->half ? ranges[part][1] : first + spec->tile < COUNT ? first + spec->tile : COUNT;
+}
+
 static ley_status judge_pairs(const trial *t, const born_pairs_spec *spec, ley_error *error)
 {
     static const char *const names[BORN_PASSES] = {"integral", "energy", "chain"};
-    const int sums = LEY_BORN_SUMS(spec->pass, spec->forces);
+    const int sums = LEY_BORN_SUMS(spec->pass, spec->forces), parts = parts_of(spec);
     const float *found = t->back->bytes;
     ley_status status = LEY_OK;
-    for (int n = 0; n < FRAMES * PARTS * COUNT && status == LEY_OK; n++) {
-        const int f = n / (PARTS * COUNT), part = n / COUNT % PARTS, i = n % COUNT;
+    for (int n = 0; n < FRAMES * parts * COUNT && status == LEY_OK; n += JUDGED) {
+        const int f = n / (parts * COUNT), part = n / COUNT % parts, i = n % COUNT;
         double right[MOST_SUMS] = {0}, absolute[MOST_SUMS] = {0}, term[MOST_SUMS];
-        for (int j = ranges[part][0]; j < ranges[part][1]; j++) {
+        int range[2];
+        find_range(spec, i, part, range);
+        for (int j = range[0]; j < range[1]; j++) {
             pair_of(t, spec, f, i, j, term);
             for (int k = 0; k < sums; k++) {
                 right[k] += term[k];
                 absolute[k] += fabs(term[k]);
             }
         }
+        /* Slopes of spheres just apart are differences that leave 1e-7. */
+        const double least = spec->pass == LEY_BORN_CHAIN ? 5e-3 : 1e-3;
         for (int k = 0; k < sums && status == LEY_OK; k++)
-            status = judge_value(names[spec->pass], f, i, (double)found[((f * PARTS + part) * sums + k) * PADDED + i],
-                                 right[k], absolute[k] + 1e-3, spec->pass == LEY_BORN_CHAIN ? 2e-5 : 5e-6, error);
+            status = judge_value(names[spec->pass], f, i, (double)found[((f * parts + part) * sums + k) * PADDED + i],
+                                 right[k], absolute[k] + least, spec->pass == LEY_BORN_CHAIN ? 2e-5 : 5e-6, error);
     }
     return status;
 }
@@ -242,9 +309,10 @@ static ley_status run_pairs(trial *t, const dev_kernel *built, ley_error *error)
                               .gm_neck = t->neck_buffer,
                               .gm_cell = t->cells,
                               .gm_ranges = t->range_buffer,
-                              .size = {COUNT, PADDED, PARTS, CLASSES},
+                              .size = {COUNT, PADDED, parts_of(spec), CLASSES},
                               .gm_parts = t->part_buffer};
-    const size_t groups[3] = {PADDED / born_block(built), PARTS, FRAMES};
+    size_t groups[3];
+    born_groups(built, PADDED, (size_t)parts_of(spec), FRAMES, groups);
     memcpy(a.numbers, t->numbers, sizeof a.numbers);
     sequence_launch(&t->sequence, built, groups, &a, 0);
     sequence_read(&t->sequence, t->part_buffer.buffer, 0, t->back, PART_FLOATS * sizeof(float));
@@ -300,25 +368,29 @@ static void radius_of(const trial *t, double integral, int i, double made[2])
     made[1] = !(r[0] > 0) || 1 / inverse >= most ? 0 : slope * (double)f[3] * (double)r[0] / (inverse * inverse);
 }
 
-/* What the kernel makes of sums: {B, dB/dI}; {energy, with groups 0 and 1, slope, dE/dI, force};
- * the force. */
+/* What the kernel makes of sums: {B, dB/dI, the state's B and sqrt(log2(e))/(2 B)}; {energy, with
+ * groups 0 and 1, slope, and with forces dE/dI, force}; {force, slope}. */
 static int right_of(const trial *t, const born_particles_spec *spec, int f, int i, double *right)
 {
     const int sums = LEY_BORN_SUMS(spec->pass, spec->forces);
     const double factor = prefactor * (double)t->factor[1][i][3];
     if (spec->pass == LEY_BORN_INTEGRALS) {
         radius_of(t, sum_of(t, sums, f, i, 0, PARTS), i, right);
-        return 2;
+        right[2] = right[0] > 0 ? right[0] : 1;
+        right[3] = 0.5 * sqrt(1 / log(2)) / right[2];
+        return 4;
     }
     for (int k = 0; k < 3 && spec->pass == LEY_BORN_CHAIN; k++)
         right[k] = (k + 1) + sum_of(t, sums, f, i, k, PARTS);
+    right[3] = (double)t->state[f][i][3];
     if (spec->pass == LEY_BORN_CHAIN)
-        return 3;
+        return 4;
     right[0] = factor * sum_of(t, sums, f, i, 0, PARTS);
     for (int group = 0; group < 2; group++)
         right[1 + group] = factor * sum_of(t, sums, f, i, 0, group);
+    right[3] = 0;
     if (!spec->forces)
-        return 3;
+        return 4;
     right[3] = -factor * sum_of(t, sums, f, i, 1, PARTS) / (double)t->state[f][i][0];
     right[4] = right[3] * (double)t->state[f][i][2];
     for (int k = 0; k < 3; k++)
@@ -341,12 +413,12 @@ static size_t place_of(const born_particles_spec *spec, int f, int i, int k)
 {
     const int at = f * PADDED + i, column = (f * LEY_COLUMN_COUNT + LEY_COLUMN_BORN) * 2 + k - 1;
     if (spec->pass == LEY_BORN_INTEGRALS)
-        return (size_t)(k == 0 ? RADII + at : STATES + 4 * at + 2);
+        return (size_t)(k == 0 ? RADII + at : STATES + 4 * at + (k == 1 ? 2 : k - 2));
     if (spec->pass == LEY_BORN_CHAIN)
-        return (size_t)(FORCES + 4 * at + k);
+        return (size_t)(k < 3 ? FORCES + 4 * at + k : SLOPES + at);
     return (size_t)(k == 0   ? ENERGIES + (f * LEY_TERM_COUNT + LEY_TERM_BORN) * PADDED + i
                     : k < 3  ? COLUMNS + column * PADDED + i
-                    : k == 3 ? SLOPES + at
+                    : k == 3 ? (spec->forces ? STATES + 4 * at + 3 : SLOPES + at)
                     : k == 4 ? STATES + 4 * at + 2
                              : FORCES + 4 * at + k - 5);
 }

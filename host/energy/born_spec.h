@@ -19,11 +19,13 @@ typedef struct born_particles_spec {
 
 enum { BORN_PASSES = 3 }; /* LEY_BORN_INTEGRALS, ... */
 
-/* Particles that a work-group of pairs has. */
-static inline size_t born_block(const dev_kernel *pairs)
+/* Work-groups for so many particles and frames, whose sums have so many parts. */
+static inline void born_groups(const dev_kernel *pairs, size_t padded, size_t parts, size_t frames, size_t groups[3])
 {
     const born_pairs_spec *s = (const born_pairs_spec *)pairs->spec;
-    return (size_t)(s->wg * s->ux * s->width);
+    groups[0] = padded / (size_t)(s->half ? s->tile : s->wg * s->ux * s->width);
+    groups[1] = s->half ? parts / 2 + 1 : parts;
+    groups[2] = frames;
 }
 
 #endif

@@ -8,6 +8,7 @@
 #include "core/options.h"
 #include "error.h"
 #include "log.h"
+#include "numerics/cell.h"
 #include "parallel.h"
 
 #include <stdio.h>
@@ -230,6 +231,28 @@ static void begin_run(ley_energy *e, int64_t frames, const float *position_A, co
     pthread_mutex_unlock(&e->mutex);
 }
 
+/* Devices look for nearest images among the 27 of a cell: of one that is so oblique that these are
+ * not enough, they get shorter vectors of the same images. NULL: all frames' cells are short. */
+static ley_status shorten_cells(int64_t frames, const double *cell_A, double **made, ley_error *error)
+{
+    *made = NULL;
+    for (int64_t f = 0; f < frames && cell_A != NULL; f++) {
+        double vector_A[3][3];
+        memcpy(vector_A, cell_A + 9 * f, sizeof vector_A);
+        if (!cell_shorten(vector_A))
+            continue;
+        if (*made == NULL) {
+            const size_t bytes = 9 * (size_t)frames * sizeof **made;
+            *made = malloc(bytes);
+            if (*made == NULL)
+                return ley_fail_memory(error, bytes, "cells");
+            memcpy(*made, cell_A, bytes);
+        }
+        memcpy(*made + 9 * f, vector_A, sizeof vector_A);
+    }
+    return LEY_OK;
+}
+
 static ley_status run(ley_energy *e, int64_t frames, ley_error *error)
 {
     const double start_s = ley_clock_s();
@@ -260,8 +283,13 @@ ley_status ley_energy_run(ley_energy *e, int64_t frames, const float *position_A
         return status;
     if (atomic_exchange(&e->is_running, true))
         return ley_fail(error, LEY_ERROR_USAGE, "ley_energy_run(): another thread is running these energies");
-    begin_run(e, frames, position_A, cell_A, wanted);
-    status = run(e, frames, error);
+    double *short_A;
+    status = shorten_cells(frames, cell_A, &short_A, error);
+    if (status == LEY_OK) {
+        begin_run(e, frames, position_A, short_A != NULL ? short_A : cell_A, wanted);
+        status = run(e, frames, error);
+    }
+    free(short_A);
     atomic_store(&e->is_running, false);
     return status;
 }

@@ -342,7 +342,8 @@ static void set_slot(trial *t, tiles_trial *s, int f, int slot, int i)
     s->sorted[f][slot][3] = (float)self_test_fraction(&t->state);
 }
 
-static void set_slots(trial *t, tiles_trial *s, int cluster)
+/* Behind the last one are some clusters with no particles, `more`. */
+static void set_slots(trial *t, tiles_trial *s, int cluster, int more)
 {
     enum { FULL = 16, FEW = 2 }; /* each of so many clusters is full, others have so many particles */
     memset(s, 0, sizeof *s);
@@ -360,7 +361,7 @@ static void set_slots(trial *t, tiles_trial *s, int cluster)
                 slot += cluster - FEW;
             set_slot(t, s, f, slot, i);
         }
-        s->shape.clusters = (slot + cluster - 1) / cluster;
+        s->shape.clusters = (slot + cluster - 1) / cluster + more;
     }
     s->shape.slots = s->shape.clusters * cluster;
     s->shape.blocks = (s->shape.clusters + LEY_LIST_BLOCK - 1) / LEY_LIST_BLOCK;
@@ -453,7 +454,7 @@ static ley_status judge_boxes(const tiles_trial *s, const float *box, bool has_b
 }
 
 /* A trial of one kernel, with slots and boxes of this cluster. */
-static ley_status with_tiles(const dev_kernel *built, int cluster,
+static ley_status with_tiles(const dev_kernel *built, int cluster, int more,
                              ley_status (*run)(trial *t, tiles_trial *s, const dev_kernel *built, ley_error *error),
                              ley_error *error)
 {
@@ -463,7 +464,7 @@ static ley_status with_tiles(const dev_kernel *built, int cluster,
         free(s);
         return t != NULL ? trial_end(t, ley_fail_memory(error, sizeof *s, "the self-test")) : LEY_ERROR_MEMORY;
     }
-    set_slots(t, s, cluster);
+    set_slots(t, s, cluster, more);
     set_boxes(s, cluster);
     const ley_status status = run(t, s, built, error);
     free(s);
@@ -486,7 +487,7 @@ static ley_status run_boxes(trial *t, tiles_trial *s, const dev_kernel *built, l
 static ley_status test_boxes(const dev_kernel *built, void *context, ley_error *error)
 {
     (void)context;
-    return with_tiles(built, ((const list_boxes_spec *)built->spec)->cluster, run_boxes, error);
+    return with_tiles(built, ((const list_boxes_spec *)built->spec)->cluster, 1, run_boxes, error);
 }
 
 static ley_status run_blocks(trial *t, tiles_trial *s, const dev_kernel *built, ley_error *error)
@@ -504,7 +505,7 @@ static ley_status run_blocks(trial *t, tiles_trial *s, const dev_kernel *built, 
 static ley_status test_blocks(const dev_kernel *built, void *context, ley_error *error)
 {
     (void)context;
-    return with_tiles(built, 8, run_blocks, error);
+    return with_tiles(built, 8, 0, run_blocks, error);
 }
 
 /* Particles move a little; in the cell also by its vectors. */
@@ -539,13 +540,21 @@ static ley_status run_move(trial *t, tiles_trial *s, const dev_kernel *built, le
     if (status == LEY_OK) {
         move(t, s, position, right);
         dev_buffer *positions = put(t, position, FRAMES * sizeof *position), *frame = put(t, s->rows, sizeof s->rows),
-                   *own = put_own(t, s), *sorted = put_sorted(t, s, spec);
+                   *own = put_own(t, s), *sorted = put_sorted(t, s, spec), *to = put(t, NULL, sizeof s->slot);
         if (t->error.status == LEY_OK)
             lists_launch(&t->sequence, built, slots, FRAMES,
                          KERNEL_ARGUMENTS(list_move, .gm_position = {positions}, .padded = PADDED, .gm_frames = {frame},
-                                          .gm_own = {own}, .slots = s->shape.slots, .gm_sorted = {sorted}));
+                                          .gm_own = {own}, .slots = s->shape.slots, .gm_sorted = {sorted},
+                                          .gm_slot = {to}));
         const float *found = get(t, sorted, 4 * FRAMES * slots * sizeof *found);
+        const int32_t *places = get(t, to, sizeof s->slot);
         status = finish(t, error);
+        for (size_t i = 0; i < FRAMES * slots && status == LEY_OK; i++) {
+            const int32_t own_particle = s->own[i / slots][i % slots];
+            if (own_particle >= 0 && places[i / slots * PADDED + (size_t)own_particle] != (int32_t)(i % slots))
+                status = fail(error, "the slot of a particle in slot", (int)(i / slots), (int)(i % slots),
+                              places[i / slots * PADDED + (size_t)own_particle], (int)(i % slots));
+        }
         for (size_t i = 0; i < 4 * FRAMES * slots && status == LEY_OK; i++) {
             const size_t f = i / (4 * slots), slot = i / 4 % slots, d = i % 4;
             const float is = found[place_in(spec, f * slots + slot, d)], wanted = right[f][slot][d];
@@ -562,7 +571,7 @@ static ley_status run_move(trial *t, tiles_trial *s, const dev_kernel *built, le
 static ley_status test_move(const dev_kernel *built, void *context, ley_error *error)
 {
     (void)context;
-    return with_tiles(built, ((const list_boxes_spec *)built->spec)->cluster, run_move, error);
+    return with_tiles(built, ((const list_boxes_spec *)built->spec)->cluster, 0, run_move, error);
 }
 
 /* Of slots i and j, the squared distance of the nearest images. */
@@ -640,12 +649,25 @@ static int times_in_row(const tiles_trial *s, const list_tiles_spec *spec, const
     return times;
 }
 
+/* The bits of all numbers for which there is no room. */
+static int32_t right_beyond(const tiles_trial *s, const tiles_found *found, int kind)
+{
+    int32_t bits = 0;
+    for (int row = 0; row < FRAMES * s->shape.clusters; row++)
+        bits |= found->rows[row][kind] > found->room[kind] ? found->rows[row][kind] : 0;
+    return bits;
+}
+
 static ley_status judge_tiles(const tiles_trial *s, const list_tiles_spec *spec, const tiles_found *found,
                               const int32_t beyond[2], ley_error *error)
 {
     const double within = TRIAL_REACH_A * TRIAL_REACH_A - 1e-3;
-    if (beyond[0] != 0 || beyond[1] != 0)
-        return ley_fail(error, LEY_ERROR_WRONG_RESULT, "%d and %d are beyond the rows' room", beyond[0], beyond[1]);
+    const int32_t right[2] = {right_beyond(s, found, 0), right_beyond(s, found, 1)};
+    if (beyond[0] != right[0] || beyond[1] != right[1])
+        return ley_fail(error, LEY_ERROR_WRONG_RESULT, "%d and %d are beyond the rows' room, not %d and %d",
+                        (int)beyond[0], (int)beyond[1], (int)right[0], (int)right[1]);
+    if (right[0] != 0 || right[1] != 0)
+        return LEY_OK;
     for (int f = 0; f < FRAMES; f++)
         for (int i = 0; i < PARTICLES; i++)
             for (int j = 0; j <= i; j++) {
@@ -665,13 +687,14 @@ static ley_status judge_tiles(const tiles_trial *s, const list_tiles_spec *spec,
     return LEY_OK;
 }
 
-static ley_status run_tiles(trial *t, tiles_trial *s, const dev_kernel *built, ley_error *error)
+/* With this room in rows; `most`: of rows that were made, becomes the most of each. */
+static ley_status run_in_room(trial *t, const tiles_trial *s, const dev_kernel *built, const int32_t room[2],
+                              int32_t most[2], ley_error *error)
 {
     const list_tiles_spec *spec = (const list_tiles_spec *)built->spec;
-    const size_t slots = (size_t)s->shape.slots, clusters = (size_t)s->shape.clusters;
-    const int32_t room[2] = {(int32_t)clusters, (int32_t)slots}, none[2] = {0, 0};
-    const size_t rows = FRAMES * clusters * sizeof(int32_t), tiles = rows * (size_t)room[0],
-                 masks = tiles * (size_t)spec->cluster, nears = rows * (size_t)room[1];
+    const size_t clusters = (size_t)s->shape.clusters, rows = FRAMES * clusters * sizeof(int32_t),
+                 tiles = rows * (size_t)room[0], masks = tiles * (size_t)spec->cluster, nears = rows * (size_t)room[1];
+    const int32_t none[2] = {0, 0};
     const list_boxes_spec layout = lists_boxes_spec(spec);
     dev_buffer *sorted = put_sorted(t, s, &layout), *owns = put_own(t, s), *slot = put(t, s->slot, sizeof s->slot),
                *boxes = put_boxes(t, s, true), *frame = put(t, s->rows, sizeof s->rows),
@@ -693,13 +716,37 @@ static ley_status run_tiles(trial *t, tiles_trial *s, const dev_kernel *built, l
                                .room = room};
     const int32_t *left = get(t, beyond, sizeof none);
     const ley_status status = finish(t, error);
+    most[0] = most[1] = 0;
+    for (size_t i = 0; i < 2 * FRAMES * clusters && status == LEY_OK; i++)
+        most[i % 2] = found.rows[i / 2][i % 2] > most[i % 2] ? found.rows[i / 2][i % 2] : most[i % 2];
     return status == LEY_OK ? judge_tiles(s, spec, &found, left, error) : status;
 }
 
+/* With more room than enough, with just enough, and with a little less than that. */
+static ley_status run_tiles(trial *t, tiles_trial *s, const dev_kernel *built, ley_error *error)
+{
+    int32_t room[2] = {s->shape.clusters, s->shape.slots}, most[2];
+    ley_status status = run_in_room(t, s, built, room, most, error);
+    for (int32_t less = 0; less < 2 && status == LEY_OK; less++) {
+        int32_t found[2];
+        room[0] = most[0] - less;
+        room[1] = most[1] - less;
+        sequence_begin(&t->sequence, &t->flight, NULL);
+        status = run_in_room(t, s, built, room, found, error);
+        if (status == LEY_OK && (found[0] != most[0] || found[1] != most[1]))
+            status = ley_fail(error, LEY_ERROR_WRONG_RESULT, "rows have up to %d tiles and %d particles, not %d and %d",
+                              (int)found[0], (int)found[1], (int)most[0], (int)most[1]);
+    }
+    return status;
+}
+
+/* Of rows whose number is even or odd. */
 static ley_status test_tiles(const dev_kernel *built, void *context, ley_error *error)
 {
+    const int cluster = ((const list_tiles_spec *)built->spec)->cluster;
     (void)context;
-    return with_tiles(built, ((const list_tiles_spec *)built->spec)->cluster, run_tiles, error);
+    const ley_status status = with_tiles(built, cluster, 0, run_tiles, error);
+    return status == LEY_OK ? with_tiles(built, cluster, 1, run_tiles, error) : status;
 }
 
 /* ---- The kinds ------------------------------------------------------------------------------- */

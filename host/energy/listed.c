@@ -229,8 +229,8 @@ static void launch_gather(const listed *l, const energy_part *part, energy_batch
     const bool has_forces = part->problem->options.forces;
     lists_launch(&b->sequence, &l->gather, (size_t)s->padded, b->frames,
                  KERNEL_ARGUMENTS(listed_gather, .particles = s->particles, .padded = s->padded,
-                                  .gm_slot = l->lists.slot, .slots = s->slots, .parts = l->parts, .gm_sums = l->sums,
-                                  .gm_floats = l->floats, .gm_done = l->done,
+                                  .gm_slot = l->lists.slot, .gm_own = l->lists.own, .slots = s->slots,
+                                  .parts = l->parts, .gm_sums = l->sums, .gm_floats = l->floats, .gm_done = l->done,
                                   .per_quantum = {0.5 / LISTED_QUANTA, 1 / LISTED_QUANTA, 0, 0},
                                   .has_forces = has_forces,
                                   .terms = {LEY_ENERGY_TERMS, LEY_ENERGY_LENNARD_JONES,
@@ -315,6 +315,7 @@ static ley_status begin(listed *l, energy_part *part, const list_tiles_spec *spe
     if (l->row == NULL)
         return ley_fail_memory(error, (size_t)part->frames * sizeof *l->row, "lists of pairs");
     pair_numbers_make(&p->options, alpha_per_A, &l->numbers);
+    part->quantum = spec->full ? 0 : 1 / LISTED_QUANTA;
     l->parts = parts_for(info, spec, (int64_t)shape.clusters * part->frames);
     l->pair_s = predict_frame(info, &shape, spec->width > 1);
     const ley_status status = pair_lists_create(&l->lists, &part->arena, spec, part->frames, &shape, p->first,
@@ -552,11 +553,12 @@ enum {
     GATHER_SLOTS = 160,
     GATHER_FRAMES = 3,
     GATHER_PARTS = 3,
-    GATHER_GROUPS = 15
+    GATHER_GROUPS = 15,
+    GATHER_LOST = 5 /* that is not in its slot, in the first frame */
 };
 
 typedef struct gather_trial {
-    int32_t slot[GATHER_FRAMES][GATHER_PADDED], done[GATHER_FRAMES][2];
+    int32_t slot[GATHER_FRAMES][GATHER_PADDED], own[GATHER_FRAMES][GATHER_SLOTS], done[GATHER_FRAMES][2];
     int64_t sums[GATHER_FRAMES][LEY_LIST_SUMS][GATHER_SLOTS];
     float floats[GATHER_FRAMES][GATHER_PARTS][LEY_LIST_SUMS][GATHER_SLOTS];
     float force[GATHER_FRAMES][GATHER_PADDED][4];
@@ -570,7 +572,9 @@ static void set_gather(gather_trial *g, int parts)
     for (int f = 0; f < GATHER_FRAMES; f++) {
         g->done[f][1] = GATHER_GROUPS - (f == 2 ? 1 : 0);
         for (int i = 0; i < GATHER_PADDED; i++) {
-            g->slot[f][i] = i < GATHER_PARTICLES ? i * (7 + 4 * f) % GATHER_PARTICLES : -1;
+            g->slot[f][i] = i < GATHER_PARTICLES ? i * (7 + 6 * f) % GATHER_PARTICLES : -1;
+            if (i < GATHER_PARTICLES)
+                g->own[f][g->slot[f][i]] = f == 0 && i == GATHER_LOST ? 0 : i;
             for (int d = 0; d < 4; d++)
                 g->force[f][i][d] = (float)(i + d);
         }
@@ -593,7 +597,7 @@ static ley_status judge_gather(const gather_trial *g, bool is_full, const float 
         double right = k < 2 && !is_full ? sum / 2 : sum;
         if (k >= 2)
             right += (double)g->force[f][at][k - 2];
-        else if (at < GATHER_PARTICLES && (f == 1 || (f == 2 && !is_full)))
+        else if (at < GATHER_PARTICLES && (f == 1 || (f == 2 && !is_full) || (f == 0 && at == GATHER_LOST)))
             right = f == 1 ? INFINITY : NAN;
         const float found =
             k < 2 ? energy[(f * 4 + 1 + 2 * k) * GATHER_PADDED + at] : force[f * GATHER_PADDED + at][k - 2];
@@ -609,9 +613,11 @@ static ley_status run_gather(const dev_kernel *built, const gather_trial *g, are
 {
     const bool is_full = ((const listed_gather_spec *)built->spec)->full != 0;
     const size_t energies = GATHER_FRAMES * 4 * GATHER_PADDED * sizeof(float);
-    dev_buffer *slot = NULL, *sums = NULL, *floats = NULL, *done = NULL;
+    dev_buffer *slot = NULL, *own = NULL, *sums = NULL, *floats = NULL, *done = NULL;
     results energy, force;
     ley_status status = arena_upload(memory, g->slot, sizeof g->slot, &slot, error);
+    if (status == LEY_OK)
+        status = arena_upload(memory, g->own, sizeof g->own, &own, error);
     if (status == LEY_OK)
         status = arena_upload(memory, g->sums, sizeof g->sums, &sums, error);
     if (status == LEY_OK)
@@ -626,11 +632,11 @@ static ley_status run_gather(const dev_kernel *built, const gather_trial *g, are
         return status;
     sequence_write(w, force.buffer, 0, g->force, sizeof g->force);
     lists_launch(w, built, GATHER_PADDED, GATHER_FRAMES,
-                 KERNEL_ARGUMENTS(listed_gather, .particles = GATHER_PARTICLES, .padded = GATHER_PADDED,
-                                  .gm_slot = {slot}, .slots = GATHER_SLOTS, .parts = GATHER_PARTS, .gm_sums = {sums},
-                                  .gm_floats = {floats}, .gm_done = {done}, .per_quantum = {0x1p-41, 0x1p-40, 0, 0},
-                                  .has_forces = 1, .terms = {4, 1, 3, GATHER_GROUPS}, .gm_energy = {energy.buffer},
-                                  .gm_force = {force.buffer}));
+                 KERNEL_ARGUMENTS(
+                     listed_gather, .particles = GATHER_PARTICLES, .padded = GATHER_PADDED, .gm_slot = {slot},
+                     .gm_own = {own}, .slots = GATHER_SLOTS, .parts = GATHER_PARTS, .gm_sums = {sums},
+                     .gm_floats = {floats}, .gm_done = {done}, .per_quantum = {0x1p-41, 0x1p-40, 0, 0}, .has_forces = 1,
+                     .terms = {4, 1, 3, GATHER_GROUPS}, .gm_energy = {energy.buffer}, .gm_force = {force.buffer}));
     sequence_read(w, energy.buffer, 0, energy.staging, energies);
     sequence_read(w, force.buffer, 0, force.staging, sizeof g->force);
     status = sequence_finish(w, error);

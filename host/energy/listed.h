@@ -23,7 +23,7 @@ listed_pairs_spec listed_spec_for(const dev_info *info, const list_tiles_spec *t
 
 /* Sums of 64 bits: quanta in a kcal/mol, and in a kcal/mol/A; and the most of them of one
  * summand. */
-#define LISTED_QUANTA 0x1p20
+#define LISTED_QUANTA 0x1p24
 #define LISTED_MOST 0x1p60
 
 /* What is added to the cutoff: as much as positions differ by rounding; and where a list serves

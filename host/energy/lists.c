@@ -240,18 +240,22 @@ void lists_launch(command_sequence *w, const dev_kernel *kernel, size_t items, i
 }
 
 /* What kernels take places from, once: a driver that leaves a launch out then makes lists that are
- * wrong, which verification finds, and none that lead out of buffers. */
+ * wrong, and none that lead out of buffers. */
 static void clear_places(const pair_lists *l, command_sequence *w)
 {
     const lists_shape *s = &l->shape;
     const size_t words = (size_t)l->frames * sizeof(int32_t);
     sequence_fill(w, l->bin.buffer, 0, 0, words * (size_t)s->padded);
-    sequence_fill(w, l->slot.buffer, 0, 0, words * (size_t)s->padded);
-    sequence_fill(w, l->before.buffer, 0, 0, words * (size_t)s->bins);
     sequence_fill(w, l->own.buffer, 0, 0, words * (size_t)s->slots);
     sequence_fill(w, l->sorted_type.buffer, 0, 0, words * (size_t)s->slots);
     sequence_fill(w, l->sorted.buffer, 0, UINT32_MAX, 4 * words * (size_t)s->slots); /* no numbers: near nothing */
-    sequence_fill(w, l->box.buffer, 0, UINT32_MAX, 6 * words * (size_t)s->pitch);
+}
+
+/* Of frames before; where the launch that makes slots is left out, no more than one particle is in
+ * its slot. */
+static void forget_slots(const pair_lists *l, command_sequence *w, int frames)
+{
+    sequence_fill(w, l->slot.buffer, 0, 0, (size_t)frames * sizeof(int32_t) * (size_t)l->shape.padded);
 }
 
 /* Of a processor one work-item has all bins of a frame; else one has few. */
@@ -283,6 +287,8 @@ static void launch_places(const pair_lists *l, command_sequence *w, buffer_of_fl
     const size_t bins = (size_t)frames * sizeof(int32_t) * (size_t)s->bins;
     sequence_fill(w, l->count.buffer, 0, 0, bins);
     sequence_fill(w, l->head.buffer, 0, 0, bins);
+    sequence_fill(w, l->before.buffer, 0, 0, bins);
+    forget_slots(l, w, frames);
     lists_launch(w, &l->bins, (size_t)s->particles, frames,
                  KERNEL_ARGUMENTS(list_bins, .gm_position = position, .particles = s->particles, .padded = s->padded,
                                   .gm_frames = l->rows, .bits = s->bits, .gm_count = l->count, .gm_head = l->head,
@@ -298,6 +304,7 @@ static void launch_places(const pair_lists *l, command_sequence *w, buffer_of_fl
 static void launch_boxes(const pair_lists *l, command_sequence *w, int frames)
 {
     const lists_shape *s = &l->shape;
+    sequence_fill(w, l->box.buffer, 0, DEV_NO_NUMBERS, 6 * (size_t)frames * sizeof(float) * (size_t)s->pitch);
     lists_launch(w, &l->boxes, (size_t)s->pitch, frames,
                  KERNEL_ARGUMENTS(list_boxes, .gm_sorted = l->sorted, .clusters = s->clusters, .pitch = s->pitch,
                                   .gm_box = l->box));
@@ -339,7 +346,8 @@ void pair_lists_move(const pair_lists *l, command_sequence *w, buffer_of_float4 
     const lists_shape *s = &l->shape;
     sequence_step(w, ENERGY_STEP_PLACES);
     sequence_write(w, l->rows.buffer, 0, row, sizeof *row);
+    forget_slots(l, w, 1);
     lists_launch(w, &l->move, (size_t)s->slots, 1,
                  KERNEL_ARGUMENTS(list_move, .gm_position = position, .padded = s->padded, .gm_frames = l->rows,
-                                  .gm_own = l->own, .slots = s->slots, .gm_sorted = l->sorted));
+                                  .gm_own = l->own, .slots = s->slots, .gm_sorted = l->sorted, .gm_slot = l->slot));
 }

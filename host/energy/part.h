@@ -70,6 +70,7 @@ typedef struct energy_part {
     energy_batch batch[ENERGY_BATCHES];
     void *own[ENERGY_MODULES]; /* what each module has; NULL: nothing */
 
+    double quantum;         /* of sums of pairs that are integers, kcal/mol and kcal/mol/A; 0: they are floats */
     double splitting_per_A; /* of Ewald's sum, */
     int64_t mesh[3];        /* and its mesh: that of the latest batch */
 } energy_part;

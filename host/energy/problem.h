@@ -6,7 +6,7 @@
 
 /* Places of particles in kernels' arrays are a multiple of this many, behind the last one come
  * some of no particle: they have no charge, and type `arrays.types`, of no Lennard-Jones energy. */
-enum { ENERGY_PAD = 128 };
+enum { ENERGY_PAD = 256 };
 
 typedef struct energy_problem {
     ley_particles *particles; /* of its own, */

@@ -10,6 +10,14 @@
 
 enum { CHECKED = 16 };
 
+/* Pairs near the cutoff count for the law and not for the device, or the other way round: what is
+ * between the values of a cutoff a little shorter and a little longer is right, too, and what is as
+ * far from these as some such pairs may bring it. Of all but radii the device's radii are taken. */
+typedef struct values {
+    double radius[CHECKED], slope[CHECKED];
+    double energy[CHECKED][LEY_ENERGY_TERMS], absolute[CHECKED][LEY_ENERGY_TERMS], force[CHECKED][3];
+} values;
+
 /* What a device has of a frame, and what is right. */
 typedef struct checking {
     const ley_energy *e;
@@ -19,9 +27,10 @@ typedef struct checking {
     int count;
     int64_t particle[CHECKED];
     double reach[CHECKED];  /* share of an energy that rounded positions may cost */
-    double *radii, *slopes; /* [particles], the device's; NULL: no Born energies */
+    double integers;        /* what sums of integers may cost, kcal/mol and kcal/mol/A */
+    double *radii, *slopes; /* [particles], the device's; NULL: no Born energies; no forces */
     double force_rms;
-    double energy[CHECKED][LEY_ENERGY_TERMS], absolute[CHECKED][LEY_ENERGY_TERMS], force[CHECKED][3];
+    const values *right, *low, *high; /* the same unless pairs may be at the cutoff */
     double energy_error, force_error;
     double off_square, rounded_square; /* of all forces together: errors, and what rounded positions cost */
 } checking;
@@ -106,9 +115,10 @@ static ley_status begin(checking *c, ley_error *error)
     if (!has_born || status != LEY_OK)
         return status;
     c->radii = by_particle(c, c->b->radius_back);
-    c->slopes = by_particle(c, c->b->slope_back);
-    return c->radii != NULL && c->slopes != NULL ? LEY_OK
-                                                 : ley_fail_memory(error, 16 * p->count, "a frame's verification");
+    c->slopes = p->options.forces ? by_particle(c, c->b->slope_back) : NULL;
+    return c->radii != NULL && (c->slopes != NULL || !p->options.forces)
+               ? LEY_OK
+               : ley_fail_memory(error, 16 * p->count, "a frame's verification");
 }
 
 /* ---- Comparisons ----------------------------------------------------------------------------- */
@@ -122,55 +132,51 @@ static ley_status fail(const checking *c, int k, const char *what, double found,
                     right);
 }
 
-/* Radii, and, of forces, slopes by the device's radii. */
-static ley_status judge_born(const checking *c, ley_error *error)
+static ley_status find_values(const checking *c, double cutoffs, values *made, ley_error *error)
 {
-    double radius[CHECKED], slope[CHECKED], most = 0;
-    energy_law_radii(&c->of, c->count, c->particle, radius);
-    energy_law_slopes(&c->of, c->radii, c->count, c->particle, slope);
-    for (int64_t i = 0; i < c->of.particles->particles; i++)
-        most = fmax(most, fabs(c->slopes[i]));
-    for (int k = 0; k < c->count; k++) {
-        const double own = c->radii[c->particle[k]], own_slope = c->slopes[c->particle[k]];
-        if (!(fabs(own - radius[k]) <= allowed_radius * radius[k]))
-            return fail(c, k, "the Born radius", own, radius[k], error);
-        if (c->e->problem.options.forces && !(fabs(own_slope - slope[k]) <= allowed_radius * (fabs(slope[k]) + most)))
-            return fail(c, k, "the slope by the Born radius", own_slope, slope[k], error);
-    }
-    return LEY_OK;
-}
-
-/* Pairs near the cutoff count for the law and not for the device, or the other way round: values
- * between those of a cutoff a little shorter and a little longer are right, too. */
-typedef struct edges {
-    double energy[2][CHECKED][LEY_ENERGY_TERMS], force[2][CHECKED][3];
-} edges;
-
-static ley_status find_edges(const checking *c, edges *made, ley_error *error)
-{
-    static const double near = 4e-6;
     ley_energy_options o = *c->of.options;
     energy_frame of = c->of;
-    ley_status status = LEY_OK;
     of.options = &o;
-    for (int side = 0; side < 2 && status == LEY_OK; side++) {
-        o.cutoff_A = c->of.options->cutoff_A * (1 + (side == 0 ? -near : near));
-        o.born_cutoff_A = c->of.options->born_cutoff_A * (1 + (side == 0 ? -near : near));
-        status = energy_law_particles(&of, c->radii, c->slopes, c->count, c->particle, made->energy[side], NULL,
-                                      made->force[side], error);
-    }
-    return status;
+    o.cutoff_A *= cutoffs;
+    o.born_cutoff_A *= cutoffs;
+    if (c->radii != NULL)
+        energy_law_radii(&of, c->count, c->particle, made->radius);
+    if (c->slopes != NULL)
+        energy_law_slopes(&of, c->radii, c->count, c->particle, made->slope);
+    const ley_status status = energy_law_particles(&of, c->radii, c->slopes, c->count, c->particle, made->energy,
+                                                   made->absolute, o.forces ? made->force : NULL, error);
+    double unshifted[CHECKED][LEY_ENERGY_TERMS];
+    if (status != LEY_OK || cutoffs == 1 ||
+        (o.lennard_jones != LEY_LENNARD_JONES_SHIFTED && o.coulomb != LEY_COULOMB_SHIFTED))
+        return status;
+    /* At the cutoff it is forces of shifted pairs that end. */
+    o.lennard_jones = o.lennard_jones == LEY_LENNARD_JONES_SHIFTED ? LEY_LENNARD_JONES_PLAIN : o.lennard_jones;
+    o.coulomb = o.coulomb == LEY_COULOMB_SHIFTED ? LEY_COULOMB_PLAIN : o.coulomb;
+    return energy_law_particles(&of, c->radii, c->slopes, c->count, c->particle, unshifted, made->absolute, NULL,
+                                error);
 }
 
-/* How far a value is from right, or from where edges have it. */
-static double distance(double found, double right, const double *low, const double *high)
+/* How far a value is from right, or from where pairs at the cutoff may bring it, which are so
+ * large. */
+static double distance(double found, double right, double low, double high, double pairs)
 {
-    double least = right, most = right;
-    if (low != NULL) {
-        least = fmin(right, fmin(*low, *high));
-        most = fmax(right, fmax(*low, *high));
-    }
-    return fmax(fmax(least - found, found - most), 0);
+    return fmax(fmax(fmin(right, fmin(low, high)) - found, found - fmax(right, fmax(low, high))) - pairs, 0);
+}
+
+/* The sum of the absolute energies of pairs at the cutoff. */
+static double at_cutoff(const checking *c, int k, int term)
+{
+    return fabs(c->high->absolute[k][term] - c->low->absolute[k][term]);
+}
+
+/* A force of an energy, as a repulsion has it, of two particles that have half of the energy
+ * each. */
+static double force_at_cutoff(const checking *c, double energy)
+{
+    const ley_energy_options *o = c->of.options;
+    const double shorter_A = o->cutoff_A > 0 && o->born_cutoff_A > 0 ? fmin(o->cutoff_A, o->born_cutoff_A)
+                                                                     : fmax(o->cutoff_A, o->born_cutoff_A);
+    return energy > 0 ? 24 * energy / shorter_A : 0;
 }
 
 /* What a particle's energy may be off by where forces are allowed a root mean square error; a force
@@ -180,32 +186,52 @@ static double by_mesh(const checking *c)
     return c->of.options->coulomb == LEY_COULOMB_EWALD ? 2 * c->of.options->ewald_tolerance : 0;
 }
 
-static ley_status judge_particle(checking *c, int k, const edges *edge, ley_error *error)
+/* Radii, and, of forces, slopes by the device's radii. */
+static ley_status judge_born(const checking *c, ley_error *error)
 {
+    const values *right = c->right, *low = c->low, *high = c->high;
+    double most = 0;
+    for (int64_t i = 0; c->slopes != NULL && i < c->of.particles->particles; i++)
+        most = fmax(most, fabs(c->slopes[i]));
+    for (int k = 0; k < c->count; k++) {
+        const double radius = c->radii[c->particle[k]], slope = c->slopes != NULL ? c->slopes[c->particle[k]] : 0,
+                     by_pairs = radius > 0 ? 2 * at_cutoff(c, k, LEY_ENERGY_BORN) / radius : 0;
+        if (!(distance(radius, right->radius[k], low->radius[k], high->radius[k], 0) <=
+              allowed_radius * right->radius[k]))
+            return fail(c, k, "the Born radius", radius, right->radius[k], error);
+        if (c->slopes != NULL && !(distance(slope, right->slope[k], low->slope[k], high->slope[k], by_pairs) <=
+                                   allowed_radius * (fabs(right->slope[k]) + most)))
+            return fail(c, k, "the slope by the Born radius", slope, right->slope[k], error);
+    }
+    return LEY_OK;
+}
+
+static ley_status judge_particle(checking *c, int k, ley_error *error)
+{
+    const values *right = c->right, *low = c->low, *high = c->high;
     const energy_problem *p = &c->e->problem;
     const size_t place = (size_t)p->place[c->particle[k]];
-    double whole = 0, absolute = 0;
+    double whole = 0, absolute = 0, pairs = 0;
     for (int term = 0; term < LEY_ENERGY_TERMS; term++) {
         if (!energy_has_term(p, (ley_energy_term)term))
             continue;
-        const double found = (double)energies_of(c, term)[place], right = c->energy[k][term],
-                     off = distance(found, right, edge != NULL ? &edge->energy[0][k][term] : NULL,
-                                    edge != NULL ? &edge->energy[1][k][term] : NULL);
+        const double found = (double)energies_of(c, term)[place], value = right->energy[k][term],
+                     off = distance(found, value, low->energy[k][term], high->energy[k][term], at_cutoff(c, k, term));
         const double share = allowed + c->reach[k] + (term == LEY_ENERGY_COULOMB ? by_mesh(c) : 0);
-        if (!(off <= share * (c->absolute[k][term] + 1e-3)))
-            return fail(c, k, "the energy", found, right, error);
+        if (!(off <= share * (right->absolute[k][term] + 1e-3) + c->integers))
+            return fail(c, k, "the energy", found, value, error);
         whole += off;
-        absolute += c->absolute[k][term];
+        absolute += right->absolute[k][term];
+        pairs += at_cutoff(c, k, term);
     }
     if (absolute > 0)
         c->energy_error = fmax(c->energy_error, whole / absolute);
     for (int d = 0; d < 3 && p->options.forces; d++) {
-        const double found = (double)force_of(c, c->particle[k])[d], right = c->force[k][d],
-                     off = distance(found, right, edge != NULL ? &edge->force[0][k][d] : NULL,
-                                    edge != NULL ? &edge->force[1][k][d] : NULL);
-        const double size = c->force_rms + fabs(right), rounded = c->reach[k] * (size + absolute);
+        const double found = (double)force_of(c, c->particle[k])[d], value = right->force[k][d],
+                     off = distance(found, value, low->force[k][d], high->force[k][d], force_at_cutoff(c, pairs));
+        const double size = c->force_rms + fabs(value), rounded = c->reach[k] * (size + absolute) + c->integers;
         if (!(off <= (allowed_force + 4 * by_mesh(c)) * size + rounded))
-            return fail(c, k, "the force", found, right, error);
+            return fail(c, k, "the force", found, value, error);
         c->off_square += off * off;
         c->rounded_square += rounded * rounded;
         if (c->force_rms > 0)
@@ -226,34 +252,39 @@ static ley_status judge_mesh(const checking *c, ley_error *error)
                           (long long)(c->e->before + c->b->first + c->frame + 1), off, most);
 }
 
-static ley_status judge(checking *c, const edges *edge, ley_error *error)
+static ley_status judge(checking *c, const values *right, const values *low, const values *high, ley_error *error)
 {
-    ley_status status = LEY_OK;
+    c->right = right;
+    c->low = low;
+    c->high = high;
     c->energy_error = c->force_error = c->off_square = c->rounded_square = 0;
+    ley_status status = c->radii != NULL ? judge_born(c, error) : LEY_OK;
     for (int k = 0; k < c->count && status == LEY_OK; k++)
-        status = judge_particle(c, k, edge, error);
+        status = judge_particle(c, k, error);
     return status == LEY_OK ? judge_mesh(c, error) : status;
 }
 
 static ley_status judge_all(checking *c, ley_error *error)
 {
-    edges edge;
-    ley_status status = c->radii != NULL ? judge_born(c, error) : LEY_OK;
+    static const double near = 4e-6;
+    values right, low, high;
+    ley_status status = find_values(c, 1, &right, error);
     if (status == LEY_OK)
-        status = energy_law_particles(&c->of, c->radii, c->slopes, c->count, c->particle, c->energy, c->absolute,
-                                      c->force, error);
-    if (status == LEY_OK)
-        status = judge(c, NULL, error);
+        status = judge(c, &right, &right, &right, error);
     if (status != LEY_ERROR_WRONG_RESULT || (c->of.options->cutoff_A == 0 && c->of.options->born_cutoff_A == 0))
         return status;
     ley_error_clear(error);
-    status = find_edges(c, &edge, error);
-    return status == LEY_OK ? judge(c, &edge, error) : status;
+    status = find_values(c, 1 - near, &low, error);
+    if (status == LEY_OK)
+        status = find_values(c, 1 + near, &high, error);
+    return status == LEY_OK ? judge(c, &right, &low, &high, error) : status;
 }
 
-ley_status energy_verify(ley_energy *e, const energy_batch *b, int frame, ley_error *error)
+ley_status energy_verify(ley_energy *e, const energy_batch *b, int frame, double quantum, ley_error *error)
 {
-    checking c = {.e = e, .b = b, .frame = frame, .of = energy_run_frame(e, b->first + frame)};
+    /* A particle is in less than 100 sums, each rounded by half of a quantum at most. */
+    checking c = {
+        .e = e, .b = b, .frame = frame, .of = energy_run_frame(e, b->first + frame), .integers = 32 * quantum};
     ley_status status = begin(&c, error);
     if (status == LEY_OK)
         status = judge_all(&c, error);

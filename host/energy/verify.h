@@ -8,8 +8,9 @@
  * is. */
 bool energy_verify_wants(const ley_energy *e, const energy_device *d, int64_t frame);
 
-/* A frame of a batch that has ended: energies, forces, Born radii and slopes of some particles. The
- * totals get its deviations. Errors: LEY_ERROR_WRONG_RESULT, LEY_ERROR_MEMORY. */
-ley_status energy_verify(ley_energy *e, const energy_batch *batch, int frame, ley_error *error);
+/* A frame of a batch that has ended: energies, forces, Born radii and slopes of some particles.
+ * `quantum` is the device's (part.h). The totals get its deviations. Errors:
+ * LEY_ERROR_WRONG_RESULT, LEY_ERROR_MEMORY. */
+ley_status energy_verify(ley_energy *e, const energy_batch *batch, int frame, double quantum, ley_error *error);
 
 #endif

@@ -79,7 +79,23 @@ static ley_status start(energy_device *d, energy_batch *b, ley_error *error)
                                                 e->run.cell_A != NULL ? e->run.cell_A + 9 * taken.first : NULL, error);
 }
 
-/* Ends a batch and stores what is right of it. */
+/* Stores what is right of a batch. */
+static ley_status store(energy_device *d, energy_batch *b, ley_error *error)
+{
+    ley_energy *e = d->energy;
+    bool *by_host = calloc((size_t)b->frames, sizeof *by_host);
+    if (by_host == NULL)
+        return ley_fail_memory(error, (size_t)b->frames * sizeof *by_host, "a batch of frames");
+    ley_status status = energy_store_batch(e, b, by_host, error);
+    for (int f = 0; f < b->frames && status == LEY_OK; f++)
+        if (!by_host[f] && energy_verify_wants(e, d, b->first + f)) {
+            status = energy_verify(e, b, f, d->part.quantum, error);
+            d->has_passed = status == LEY_OK;
+        }
+    free(by_host);
+    return status;
+}
+
 static ley_status finish(energy_device *d, energy_batch *b, ley_error *error)
 {
     ley_energy *e = d->energy;
@@ -88,12 +104,7 @@ static ley_status finish(energy_device *d, energy_batch *b, ley_error *error)
         return status;
     if (b->sequence.times.kernel_s > 0)
         watch_warm();
-    status = energy_store_batch(e, b, error);
-    for (int f = 0; f < b->frames && status == LEY_OK; f++)
-        if (energy_verify_wants(e, d, b->first + f)) {
-            status = energy_verify(e, b, f, error);
-            d->has_passed = status == LEY_OK;
-        }
+    status = store(d, b, error);
     if (status != LEY_OK)
         return status;
     pthread_mutex_lock(&e->mutex);

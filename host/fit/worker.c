@@ -140,7 +140,7 @@ static bool prepare(fit_device *d, dev *device, ley_status *status, ley_error *e
 static void fail(fit_device *d, const ley_error *why)
 {
     ley_fit *fit = d->fit;
-    const bool ends = why->status == LEY_CANCELLED || why->status == LEY_ERROR_INPUT || why->status == LEY_ERROR_MEMORY;
+    const bool ends = why->status == LEY_CANCELLED || why->status == LEY_ERROR_INPUT;
     for (int i = 0; i < FIT_BATCHES && d->is_ready; i++)
         sequence_finish(&d->part.batch[i].sequence, NULL);
     pthread_mutex_lock(&fit->mutex);

@@ -48,7 +48,9 @@ static ley_status take_atoms(density_model *m, const double *weight, const doubl
         if (!isfinite(weight[i]) || fabs(weight[i]) > 1e6)
             return ley_fail(error, LEY_ERROR_INPUT, "atom %zu has the weight %g, must be within 1e6", i + 1, weight[i]);
         if (!is_molmap && weight[i] != 0 && !(radius_A != NULL && radius_A[i] > 0 && radius_A[i] < 100))
-            return ley_fail(error, LEY_ERROR_INPUT, "atom %zu has no radius, from which voltool makes its width",
+            return ley_fail(error, LEY_ERROR_INPUT,
+                            "atom %zu has no radius, from which voltool makes its width: "
+                            "molmap needs none",
                             i + 1);
         m->sigma_A[i] = is_molmap ? molmap_A : 0.2 * o->resolution_A * (weight[i] != 0 ? radius_A[i] : 1);
         m->weight[i] = weight[i] * (is_molmap ? pow(two_pi * molmap_A * molmap_A, -1.5) : 1);

@@ -12,25 +12,45 @@
 
 /* ---- Some particles -------------------------------------------------------------------------- */
 
+/* One number of each of some particles, on all cores. */
+typedef struct of_each {
+    energy_law law;
+    const double *radii;
+    const int64_t *particle;
+    double *made;
+} of_each;
+
+static void radii_range(void *context, size_t first, size_t last)
+{
+    const of_each *o = context;
+    for (size_t k = first; k < last; k++)
+        o->made[k] = energy_born_radius(&o->law, o->particle[k]);
+}
+
+static void slopes_range(void *context, size_t first, size_t last)
+{
+    const of_each *o = context;
+    for (size_t k = first; k < last; k++)
+        o->made[k] = energy_born_slope(&o->law, o->radii, o->particle[k]);
+}
+
+static void find_each(const energy_frame *frame, int64_t count, void (*range)(void *context, size_t first, size_t last),
+                      of_each *o)
+{
+    ley_error error = {0};
+    if (energy_law_begin(frame, &o->law, &error) == LEY_OK)
+        parallel_ranges((size_t)count, range, o);
+}
+
 void energy_law_radii(const energy_frame *frame, int64_t count, const int64_t *particle, double *radius)
 {
-    energy_law law;
-    ley_error error = {0};
-    if (energy_law_begin(frame, &law, &error) != LEY_OK)
-        return;
-    for (int64_t k = 0; k < count; k++)
-        radius[k] = energy_born_radius(&law, particle[k]);
+    find_each(frame, count, radii_range, &(of_each){.particle = particle, .made = radius});
 }
 
 void energy_law_slopes(const energy_frame *frame, const double *radii, int64_t count, const int64_t *particle,
                        double *slope)
 {
-    energy_law law;
-    ley_error error = {0};
-    if (energy_law_begin(frame, &law, &error) != LEY_OK)
-        return;
-    for (int64_t k = 0; k < count; k++)
-        slope[k] = energy_born_slope(&law, radii, particle[k]);
+    find_each(frame, count, slopes_range, &(of_each){.radii = radii, .particle = particle, .made = slope});
 }
 
 /* What the sums of all particles share. */
@@ -112,6 +132,27 @@ static void sum_particle(const shared_sums *s, int64_t i, energy_sums *sums)
         energy_add_born(&s->law, s->radii, s->weight, i, sums);
 }
 
+/* Some particles, on all cores. */
+typedef struct some_work {
+    const shared_sums *shared;
+    const int64_t *particle;
+    double (*energy)[LEY_ENERGY_TERMS], (*absolute)[LEY_ENERGY_TERMS], (*force)[3];
+} some_work;
+
+static void some_range(void *context, size_t first, size_t last)
+{
+    const some_work *w = context;
+    for (size_t k = first; k < last; k++) {
+        energy_sums sums = {0};
+        sum_particle(w->shared, w->particle[k], &sums);
+        memcpy(w->energy[k], sums.energy, sizeof sums.energy);
+        if (w->absolute != NULL)
+            memcpy(w->absolute[k], sums.absolute, sizeof sums.absolute);
+        if (w->force != NULL)
+            memcpy(w->force[k], sums.force, sizeof sums.force);
+    }
+}
+
 ley_status energy_law_particles(const energy_frame *frame, const double *radii, const double *slopes, int64_t count,
                                 const int64_t *particle, double (*energy)[LEY_ENERGY_TERMS],
                                 double (*absolute)[LEY_ENERGY_TERMS], double (*force)[3], ley_error *error)
@@ -120,15 +161,8 @@ ley_status energy_law_particles(const energy_frame *frame, const double *radii, 
     ley_status status = shared_make(frame, radii, slopes, count, particle, force != NULL, &s, error);
     if (status != LEY_OK)
         return status;
-    for (int64_t k = 0; k < count; k++) {
-        energy_sums sums = {0};
-        sum_particle(&s, particle[k], &sums);
-        memcpy(energy[k], sums.energy, sizeof sums.energy);
-        if (absolute != NULL)
-            memcpy(absolute[k], sums.absolute, sizeof sums.absolute);
-        if (force != NULL)
-            memcpy(force[k], sums.force, sizeof sums.force);
-    }
+    some_work w = {&s, particle, energy, absolute, force};
+    parallel_ranges((size_t)count, some_range, &w);
     shared_free(&s);
     return LEY_OK;
 }
@@ -144,18 +178,6 @@ typedef struct frame_work {
     energy_sums *sums; /* [particles] */
     double *rows;      /* [particles][LEY_ENERGY_TERMS][groups]; NULL: not wanted */
 } frame_work;
-
-static void radii_range(void *context, size_t first, size_t last)
-{
-    frame_work *w = context;
-    energy_law_radii(w->frame, (int64_t)(last - first), w->all + first, w->radii + first);
-}
-
-static void slopes_range(void *context, size_t first, size_t last)
-{
-    frame_work *w = context;
-    energy_law_slopes(w->frame, w->radii, (int64_t)(last - first), w->all + first, w->slopes + first);
-}
 
 static void sums_range(void *context, size_t first, size_t last)
 {
@@ -243,8 +265,8 @@ ley_status energy_law_frame(const energy_frame *frame, ley_energy_results *resul
     if (status != LEY_OK)
         return status;
     if (has_born) {
-        parallel_ranges(n, radii_range, &w);
-        parallel_ranges(n, slopes_range, &w);
+        energy_law_radii(frame, (int64_t)n, w.all, w.radii);
+        energy_law_slopes(frame, w.radii, (int64_t)n, w.all, w.slopes);
     }
     status = shared_make(frame, has_born ? w.radii : NULL, has_born ? w.slopes : NULL, (int64_t)n, w.all, force != NULL,
                          &w.shared, error);

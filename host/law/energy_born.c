@@ -55,7 +55,7 @@ double energy_born_reach(const ley_particles_arrays *of, const ley_energy_option
 {
     double most_A = 0;
     for (int64_t i = 0; i < of->particles && o->born_taper; i++)
-        most_A = fmax(most_A, of->born_screens[i] * of->born_radii[i]);
+        most_A = fmax(most_A, fabs(of->born_screens[i]) * of->born_radii[i]);
     return o->born_cutoff_A > 0 ? o->born_cutoff_A + most_A : 0;
 }
 
@@ -64,13 +64,15 @@ double energy_born_reach(const ley_particles_arrays *of, const ley_energy_option
 /* The integral of 1/(4 pi x^4), x > rho, over a sphere of radius s at r, up to x = end: that of
  * (s^2 - (x - r)^2)/(4 r x^3) from where the sphere begins to where it ends; all below that, where
  * it has particle i within. Of a negative s it is less by so much, as long as spheres do not
- * overlap. */
+ * overlap: u is where such a sphere begins. */
 static energy_curve sphere(double rho_A, double s_A, double r_A, double end_A)
 {
-    const double u = fmin(r_A + s_A, end_A), l = fmax(rho_A, fabs(r_A - s_A));
+    const double u = fmin(r_A + s_A, end_A), l = fmin(fmax(rho_A, fabs(r_A - s_A)), end_A);
     const bool is_inside = rho_A < s_A - r_A;
-    if (!(rho_A < u && l < end_A) || s_A == 0)
+    if (!(rho_A < u) || s_A == 0)
         return (energy_curve){0, 0};
+    if (l == u) /* beyond the end */
+        return (energy_curve){is_inside ? 1 / rho_A - 1 / l : 0, 0};
     if (r_A < 1e-5 * s_A) /* to the square of r */
         return is_inside ? (energy_curve){1 / rho_A - 1 / s_A, 4 / (3 * s_A * s_A * s_A)} : (energy_curve){0, 0};
     const double squares = 0.5 * (1 / (l * l) - 1 / (u * u)), logarithm = log(l / u);

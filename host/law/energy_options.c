@@ -124,9 +124,10 @@ static ley_status check_together(const ley_energy_options *o, ley_error *error)
     const bool needs_cutoff = energy_is_switched(o->lennard_jones) || o->lennard_jones == LEY_LENNARD_JONES_SHIFTED ||
                               o->coulomb > LEY_COULOMB_PLAIN || o->tail_correction;
     if (needs_cutoff && o->cutoff_A == 0)
-        return ley_fail(error, LEY_ERROR_USAGE,
-                        "cutoff is 0: what is switched, shifted, corrected for a tail, a "
-                        "reaction field or Ewald's sum needs a cutoff, 9 A say");
+        return ley_fail(
+            error, LEY_ERROR_USAGE,
+            "cutoff is needed: what is switched, shifted or corrected for a tail, a reaction field and Ewald's "
+            "sum have one, 9 A say");
     if (energy_is_switched(o->lennard_jones) && !(o->switch_A > 0 && o->switch_A < o->cutoff_A))
         return ley_fail(error, LEY_ERROR_USAGE, "switch is %g A, must be above 0 and below the cutoff, %g A",
                         o->switch_A, o->cutoff_A);
@@ -139,7 +140,7 @@ static ley_status check_together(const ley_energy_options *o, ley_error *error)
                         "groups: coulomb='pme', Ewald's sum, is not made of pairs, and has no matrix of groups: "
                         "coulomb='reaction-field' has energies between groups, and without groups 'pme' has the whole");
     if (o->born_taper && o->born_cutoff_A == 0)
-        return ley_fail(error, LEY_ERROR_USAGE, "gb_taper needs a gb_cutoff");
+        return ley_fail(error, LEY_ERROR_USAGE, "gb_taper needs gb_cutoff");
     if (o->groups > 0 && o->group == NULL)
         return ley_fail(error, LEY_ERROR_USAGE, "%d groups, and a null pointer to them", (int)o->groups);
     if (o->forces && o->surface == LEY_SURFACE_NUMERICAL)

@@ -9,15 +9,22 @@
 #include <stdlib.h>
 #include <string.h>
 
+static ley_status spread_some(const host_threads *b, spread_layers layers, spread **made, ley_error *error)
+{
+    const size_t n = ley_atoms_count(b->atoms);
+    const double *position_A = ley_atoms_positions_A(b->atoms), *charge_e = ley_atoms_charges_e(b->atoms);
+    *made = calloc(1, sizeof **made);
+    if (*made == NULL)
+        return ley_fail_memory(error, sizeof **made, "the atoms");
+    return layers.end > 0 ? spread_make_layers(b->meshes, layers, n, position_A, charge_e, b->cancelled, *made, error)
+                          : spread_make(b->meshes, n, position_A, charge_e, b->cancelled, *made, error);
+}
+
 static void *spread_atoms(void *context)
 {
     host_threads *b = context;
     const double start_s = ley_clock_s();
-    b->spread = calloc(1, sizeof *b->spread);
-    b->spread_status = b->spread == NULL
-                           ? ley_fail_memory(&b->spread_error, sizeof *b->spread, "the atoms")
-                           : spread_make(b->meshes, ley_atoms_count(b->atoms), ley_atoms_positions_A(b->atoms),
-                                         ley_atoms_charges_e(b->atoms), b->cancelled, b->spread, &b->spread_error);
+    b->spread_status = spread_some(b, b->layers, &b->spread, &b->spread_error);
     b->spread_s = ley_clock_s() - start_s;
     return NULL;
 }
@@ -85,9 +92,11 @@ static void await(host_threads_thread *t)
 }
 
 void host_threads_begin(host_threads *b, const hierarchy *meshes, const ley_atoms *atoms, const atomic_bool *cancelled,
-                        bool spreads, bool long_by_host, const int64_t extent[3])
+                        bool spreads, const spread_layers *layers, bool long_by_host, const int64_t extent[3])
 {
     *b = (host_threads){.meshes = meshes, .atoms = atoms, .cancelled = cancelled};
+    if (layers != NULL)
+        b->layers = *layers;
     pthread_mutex_init(&b->mutex, NULL);
     if (extent != NULL) {
         memcpy(b->extent, extent, sizeof b->extent);
@@ -110,6 +119,23 @@ ley_status host_threads_take_atoms(host_threads *b, const spread **atoms, ley_er
     const ley_status status = b->spread_status;
     if (status != LEY_OK)
         ley_error_copy(error, &b->spread_error);
+    pthread_mutex_unlock(&b->mutex);
+    return status;
+}
+
+ley_status host_threads_take_all_atoms(host_threads *b, const spread **atoms, ley_error *error)
+{
+    ley_status status = LEY_OK;
+    if (b->layers.end == 0)
+        return host_threads_take_atoms(b, atoms, error);
+    pthread_mutex_lock(&b->mutex);
+    if (b->whole == NULL)
+        status = spread_some(b, (spread_layers){0, 0}, &b->whole, error);
+    if (status != LEY_OK) {
+        free(b->whole);
+        b->whole = NULL;
+    }
+    *atoms = b->whole;
     pthread_mutex_unlock(&b->mutex);
     return status;
 }
@@ -169,13 +195,16 @@ static void clear_atoms(host_threads *b, bool is_kept)
         b->long_wavelengths = next;
     }
     long_charges_clear(&b->long_charges);
-    if (b->spread != NULL && is_kept) {
-        dev_keep(b->spread);
-    } else if (b->spread != NULL) {
-        spread_clear(b->spread);
-        free(b->spread);
+    spread **const all[] = {&b->spread, &b->whole};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        if (*all[i] != NULL && is_kept) {
+            dev_keep(*all[i]);
+        } else if (*all[i] != NULL) {
+            spread_clear(*all[i]);
+            free(*all[i]);
+        }
+        *all[i] = NULL;
     }
-    b->spread = NULL;
     ley_error_clear(&b->spread_error);
     ley_error_clear(&b->long_error);
     b->spread_status = b->long_status = LEY_OK;

@@ -31,7 +31,8 @@ typedef struct host_threads {
     const atomic_bool *cancelled;
     pthread_mutex_t mutex; /* for what follows */
     host_threads_thread spreading, expecting, transforming, lengthening;
-    spread *spread;
+    spread_layers layers;                 /* that `spread` is of; none: all */
+    spread *spread, *whole;               /* `whole`: of all atoms, where that was asked for later */
     double spread_s;                      /* how long that took */
     double expected;                      /* expected_error() */
     long_charges long_charges;            /* where the meshes ask for them; once they are made: */
@@ -44,16 +45,20 @@ typedef struct host_threads {
 } host_threads;
 
 /* Meshes, atoms and *cancelled must outlive it. `spreads`: the atoms will be wanted in bins.
+ * Of these layers alone; NULL: of all.
  * `extent`: the nodes of the transforms whose influence function devices will ask for by
  * kept_spectrum_get(); NULL: they have none. What it fails with they find themselves.
  * `long_by_host`: long waves will be asked for, where the meshes have any; else they are made if
  * somebody does. */
 void host_threads_begin(host_threads *b, const hierarchy *meshes, const ley_atoms *atoms, const atomic_bool *cancelled,
-                        bool spreads, bool long_by_host, const int64_t extent[3]);
+                        bool spreads, const spread_layers *layers, bool long_by_host, const int64_t extent[3]);
 
 /* Waits for the atoms in bins; or puts them there now. Any thread may call it. Errors: those of
  * spread_make(). */
 ley_status host_threads_take_atoms(host_threads *b, const spread **atoms, ley_error *error);
+
+/* The same of all atoms, whatever layers were asked for. */
+ley_status host_threads_take_all_atoms(host_threads *b, const spread **atoms, ley_error *error);
 
 /* Who has the long waves of the job, until it ends: of meshes that ask for them. */
 long_wavelengths_source host_threads_long_wavelengths(host_threads *b);

@@ -30,6 +30,7 @@ typedef struct field_wish {
     job_plan *plan;   /* whose libraries are taken; or NULL */
     bool spreads;     /* the device puts atoms into bins, */
     bool puts_long;   /* and into the mesh of long waves */
+    bool awaits;      /* potentials that ranks make together */
     bool only_plans;  /* nothing is going to be computed: no transforms are made */
 } field_wish;
 
@@ -45,6 +46,7 @@ typedef struct field_state {
     struct spread bins; /* where the device puts atoms into bins */
     device_long longs;
     bool is_ready, puts_long;
+    bool awaits;               /* potentials of all ranks, which each device has from the host */
     bool is_loaded;            /* with meshes that stay, and atoms that others are to take the place of */
     long_charges long_charges; /* by the device: */
     long_wavelengths long_wavelengths;
@@ -109,6 +111,7 @@ ley_status msm_field_wish(const void *context, const job_view *job, void **wish,
     w->sum = job->options->sum;
     w->spreads = task->near.keeps_atoms;
     w->puts_long = task->long_place == LEY_PLACE_DEVICE;
+    w->awaits = task->share.transforms;
     w->only_plans = job->only_plans;
     if (task->library[0] != '\0')
         w->fft.library = strcpy(w->library, task->library);
@@ -162,6 +165,7 @@ ley_status msm_field_ready(dev *device, const void *wish, kernel_notes *noted, v
     f->flight.device = device;
     f->is_ready = true;
     f->puts_long = w->puts_long;
+    f->awaits = w->awaits;
     if (w->spreads || w->puts_long)
         device_spread_create(device, &f->spread);
     if (w->puts_long)
@@ -322,6 +326,7 @@ ley_status msm_field_begin(void *context, const stage_place *place, void **state
     f->unwanted = place->is_unwanted != NULL ? place->is_unwanted : place->job->cancelled;
     solver_cancel_by(&f->solver, f->unwanted);
     stage_make(place, &msm_product_field, f);
+    solver_await_potentials(&f->solver, f->awaits);
     const ley_status status = load_field(f, place, error);
     if (status == LEY_CANCELLED) /* it may begin once more */
         solver_unload(&f->solver);
@@ -339,7 +344,8 @@ ley_status msm_field_renew(void *context, const stage_place *place, void *state,
 
 size_t msm_field_lent_bytes(const void *state)
 {
-    return solver_lent_bytes(&((const field_state *)state)->solver);
+    const field_state *f = state;
+    return f->awaits ? 0 : solver_lent_bytes(&f->solver);
 }
 
 dev_buffer *msm_field_lent(const void *state)
@@ -387,7 +393,11 @@ ley_status msm_field_forecast(void *context, const stage_place *place, void *sta
     solver_describe(s, f->details, sizeof f->details);
     if (solver_prepare_s(s) > 0)
         forecast_before(f, "plans of transforms", solver_prepare_s(s));
-    forecast_before(f, "meshes", solver_seconds(s, atoms));
+    const double all_s = solver_seconds(s, atoms);
+    const double spread_s = fmin(transfer_anterpolation_s(solver_kernels(s), atoms), all_s);
+    const int64_t *n = task->meshes.level[0].n;
+    forecast_shared(f, "spreading", spread_s, (double)n[0] * (double)n[1] * (double)n[2] * sizeof(float));
+    forecast_before(f, "meshes", all_s - spread_s);
     if (task->long_place == LEY_PLACE_DEVICE)
         forecast_before(f, "long waves", (double)atoms * device_long_atom_s(place->device->info, NULL));
     if (task->near.map == NULL)
@@ -416,10 +426,41 @@ void msm_field_end(void *state)
     free(f);
 }
 
+/* This rank's share of the charges, from the atoms that are loaded. */
+static ley_status make_share(void *context, spread_layers own, float *rows, ley_error *error)
+{
+    field_state *f = context;
+    const spread *atoms;
+    ley_status status = host_threads_take_atoms(&f->task->host_threads, &atoms, error);
+    if (status == LEY_OK)
+        status = solver_spread(&f->solver, &f->flight, own, rows, error);
+    return status == LEY_OK ? mesh_share_check(&f->task->share, atoms, rows, error) : status;
+}
+
+/* The charges or potentials that ranks have made together; or all atoms, where that did not come to pass. */
+static ley_status take_share(field_state *f, ley_error *error)
+{
+    const float *rows;
+    const spread *atoms;
+    ley_status status = mesh_share_take(&f->task->share, make_share, f, f->unwanted, &rows, error);
+    if (status != LEY_OK)
+        return status;
+    (f->task->share.transforms ? solver_take_potentials : solver_take_charges)(&f->solver, rows);
+    if (rows != NULL)
+        return LEY_OK;
+    solver_await_potentials(&f->solver, false);
+    solver_unload(&f->solver);
+    status = host_threads_take_all_atoms(&f->task->host_threads, &atoms, error);
+    return status == LEY_OK ? solver_load(&f->solver, atoms, error) : status;
+}
+
 ley_status msm_field_submit(void *state, int slot, slab piece, ley_error *error)
 {
     field_state *f = state;
     (void)slot, (void)piece;
+    const ley_status status = f->task->share.is_wanted ? take_share(f, error) : LEY_OK;
+    if (status != LEY_OK)
+        return status;
     sequence_begin(&f->command_sequence, &f->flight, f->unwanted);
     solver_run(&f->solver, &f->command_sequence);
     return sequence_status(&f->command_sequence, error);

@@ -189,7 +189,8 @@ static ley_status prepare(void *context, const job_view *job, ley_error *error)
     status = cutoff_begin_preparing(task, job, error);
     if (status != LEY_OK)
         return status;
-    const bool by_devices = task->near.plan.binning == LEY_PLACE_DEVICE && ley_grid_is_orthogonal(&task->points);
+    const bool by_devices =
+        task->near.plan.binning == LEY_PLACE_DEVICE && ley_grid_is_orthogonal(&task->points) && !task->share.is_wanted;
     const spread *atoms;
     task->near.keeps_atoms = by_devices;
     msm_task_place_long(task, job, by_devices);
@@ -224,7 +225,7 @@ static ley_status finish(void *context, ley_error *error)
 static void release(void *context, bool is_kept)
 {
     msm_task *task = context;
-    host_threads_end(&task->host_threads, is_kept);
+    msm_task_leave(task, is_kept);
     cutoff_release(task, is_kept);
 }
 

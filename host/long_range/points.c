@@ -87,7 +87,7 @@ static ley_status finish(void *context, ley_error *error)
 static void release(void *context, bool is_kept)
 {
     msm_task *task = context;
-    host_threads_end(&task->host_threads, is_kept);
+    msm_task_leave(task, is_kept);
     cutoff_points_release(task, is_kept);
 }
 

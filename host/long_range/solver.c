@@ -1,6 +1,13 @@
 #include "long_range/solver.h"
 
+#include "long_range/mesh/mesh_rows.h"
+
 #include <stdio.h>
+
+static buffer_of_float solver_charges(const solver *s)
+{
+    return s->kind == HIERARCHY_FOURIER ? s->spectral.charges : s->v_cycle.charges;
+}
 
 ley_status solver_ready(solver *s, dev *device, const hierarchy *h, const transfer_wish *wish, int sum,
                         const fft_wish *fft, ley_error *error)
@@ -30,6 +37,33 @@ void solver_run(const solver *s, command_sequence *w)
         spectral_run(&s->spectral, w);
     else
         v_cycle_run(&s->v_cycle, w);
+}
+
+void solver_take_charges(solver *s, const float *rows)
+{
+    s->v_cycle.given_charges = s->spectral.given_charges = rows;
+}
+
+void solver_await_potentials(solver *s, bool awaits)
+{
+    s->spectral.awaits_potentials = awaits;
+}
+
+void solver_take_potentials(solver *s, const float *rows)
+{
+    s->spectral.given_potentials = rows;
+}
+
+static void spread_layers_by(const void *context, command_sequence *w, spread_layers layers)
+{
+    const solver *s = context;
+    const transfer_atoms *atoms = s->kind == HIERARCHY_FOURIER ? &s->spectral.atoms : &s->v_cycle.atoms;
+    transfer_anterpolate_layers(w, solver_meshes(s), atoms, layers, solver_charges(s));
+}
+
+ley_status solver_spread(const solver *s, flight *f, spread_layers layers, float *rows, ley_error *error)
+{
+    return mesh_rows_read(f, solver_array(s), layers, solver_charges(s), spread_layers_by, s, rows, error);
 }
 
 double solver_seconds(const solver *s, size_t atoms)

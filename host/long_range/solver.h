@@ -25,6 +25,16 @@ ley_status solver_load(solver *s, const spread *atoms, ley_error *error);
 /* Within a sequence of operations, as often as wanted. */
 void solver_run(const solver *s, command_sequence *w);
 
+/* From now on it begins with these charges of nodes (mesh_rows.h), in the place of atoms; NULL: no
+ * longer. And some layers of such charges, of its atoms. */
+void solver_take_charges(solver *s, const float *rows);
+ley_status solver_spread(const solver *s, flight *f, spread_layers layers, float *rows, ley_error *error);
+
+/* Of transforms: before it is loaded, that it will have potentials in place of all that it does; and
+ * these. */
+void solver_await_potentials(solver *s, bool awaits);
+void solver_take_potentials(solver *s, const float *rows);
+
 /* How long that is predicted to take with so many atoms, once it is ready; 0: nobody knows. */
 double solver_seconds(const solver *s, size_t atoms);
 

@@ -246,7 +246,15 @@ ley_status msm_task_begin(msm_task *task, const job_view *job, ley_error *error)
     if (status == LEY_OK && h->levels > 0)
         log_say(LEY_LOG_NOTE, "plan: %s, %s, meshes of %s nodes", splitting_name(h->level[0].split.kind),
                 h->window->name, task->extents);
-    return status;
+    return status == LEY_OK
+               ? mesh_share_plan(&task->share, h, ley_atoms_count(task->near.atoms), task->library, job, error)
+               : status;
+}
+
+void msm_task_leave(msm_task *task, bool is_kept)
+{
+    mesh_share_end(&task->share);
+    host_threads_end(&task->host_threads, is_kept);
 }
 
 void msm_task_place_long(msm_task *task, const job_view *job, bool are_there)
@@ -264,7 +272,8 @@ void msm_task_begin_host_threads(msm_task *task, const job_view *job, bool sprea
     hierarchy top;
     const dev_info *with_transforms = NULL;
     int64_t extent[3];
-    for (size_t i = 0; i < job->device_count && h->solver != HIERARCHY_MULTILEVEL && with_transforms == NULL; i++)
+    const bool transforms = h->solver != HIERARCHY_MULTILEVEL && !task->share.transforms;
+    for (size_t i = 0; i < job->device_count && transforms && with_transforms == NULL; i++)
         if (fft_is_there(job->devices[i].info, NULL, 0))
             with_transforms = job->devices[i].info;
     if (with_transforms != NULL) {
@@ -272,7 +281,8 @@ void msm_task_begin_host_threads(msm_task *task, const job_view *job, bool sprea
         spectral_extent(with_transforms, &top, extent);
     }
     host_threads_begin(&task->host_threads, h, task->near.atoms, job->cancelled, spreads,
-                       task->long_place == LEY_PLACE_HOST, with_transforms != NULL ? extent : NULL);
+                       task->share.is_wanted ? &task->share.own : NULL, task->long_place == LEY_PLACE_HOST,
+                       with_transforms != NULL ? extent : NULL);
 }
 
 /* Whether all charges have all of their nodes, along the axes that are open. */
@@ -377,7 +387,7 @@ static void note_solver(const msm_task *task, notes *n)
         if (task->passed_over[0] != '\0')
             notes_text(n, "fft_passed_over", task->passed_over);
         notes_number(n, "spectrum_s", task->spectrum_s);
-        notes_number(n, "transforms_s", step_s[SPECTRAL_FORWARD] + step_s[SPECTRAL_BACK]);
+        notes_number(n, "transforms_s", task->share.transform_s + step_s[SPECTRAL_FORWARD] + step_s[SPECTRAL_BACK]);
         notes_number(n, "product_s", step_s[SPECTRAL_PRODUCT]);
     }
     if (task->options.solver == LEY_SOLVER_FOURIER)
@@ -425,7 +435,8 @@ static void note_meshes(const msm_task *task, notes *n)
     outline_meshes(task, n);
     notes_number(n, "expected_error", task->expected);
     notes_number(n, "spread_s", task->spread_s);
-    notes_number(n, "anterpolation_s", task->step_s[CYCLE_ANTERPOLATION]);
+    mesh_share_note(&task->share, n);
+    notes_number(n, "anterpolation_s", task->share.made_s + task->step_s[CYCLE_ANTERPOLATION]);
     if (task->long_place == LEY_PLACE_DEVICE)
         notes_number(n, "long_waves_s", task->long_s);
     if (task->long_place != LEY_PLACE_AUTO)

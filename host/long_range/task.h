@@ -2,6 +2,7 @@
 #ifndef LEY_LONG_RANGE_TASK_H
 #define LEY_LONG_RANGE_TASK_H
 
+#include "long_range/fourier/mesh_share.h"
 #include "long_range/host_threads.h"
 #include "long_range/model/short_range_part.h"
 #include "long_range/solver.h"
@@ -36,6 +37,7 @@ typedef struct msm_task {
     bool has_other;
     char why[MSM_WHY_SIZE]; /* empty: it was not */
 
+    mesh_share share;          /* of the ranks, and */
     host_threads host_threads; /* from prepare() to release() */
 } msm_task;
 
@@ -59,6 +61,9 @@ double msm_mean(const msm_task *task);
 
 /* LEY_ERROR_INPUT: that is more than floats hold. */
 ley_status msm_check_mean(const hierarchy *meshes, const ley_atoms *atoms, ley_error *error);
+
+/* What was begun ends; for release(). */
+void msm_task_leave(msm_task *task, bool is_kept);
 
 /* The sum over pairs that goes with meshes; an expression's text is the formula's. */
 ley_short_range msm_near_of(const ley_long_range *range, const hierarchy *meshes, pairs_formula *formula);

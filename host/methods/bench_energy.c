@@ -5,6 +5,7 @@
 #include "clock.h"
 #include "energy/batch.h"
 #include "energy/born.h"
+#include "energy/born_kernel.h"
 #include "energy/device_part.h"
 #include "energy/listed.h"
 #include "energy/reciprocal.h"
@@ -138,9 +139,9 @@ static const char *on_request(const dev_info *info, const char *name)
     enum { LARGE = 500000, LARGE_FOR_PATCHES = 50000 };
     const energy_way *way = find_way(name);
     if (info->quirks & DEV_QUIRK_INTERPRETER)
-        return "its kernels are interpreted, and these are many particles: it is measured when it is named";
+        return "its kernels are interpreted, and these are many particles: it is measured where its variant is named";
     return way->atoms > (way->kind == PATCHES ? LARGE_FOR_PATCHES : LARGE) && info->device_class != DEV_GPU
-               ? "so many particles take long on a processor: it is measured when it is named"
+               ? "so many particles take long on a processor: it is measured where its variant is named"
                : NULL;
 }
 
@@ -277,11 +278,23 @@ static work work_of_listed(const worker *w, bool is_ewald, bool forces)
     return spec.full ? (work){2 * each, 2, 2 * powers} : (work){each + (forces ? 5 : 2), 1, powers};
 }
 
-/* docs/energies.md has these of generalised Born; each pair is computed for both particles. */
+static work work_of_sum(work a, work b)
+{
+    return (work){a.multiply_adds + b.multiply_adds, a.roots + b.roots, a.exps + b.exps};
+}
+
+/* docs/energies.md has these of generalised Born; where each pair is computed for either particle,
+ * of both. */
 static work work_of_pair(const worker *w, const energy_way *way)
 {
-    const work radii = {30, 2, 0}, energies = {22, 2, 2}, with_slopes = {44, 2, 2}, chain = {46, 2, 0},
-               plain = {32, 2, 0}, plain_forces = {48, 2, 0}, two_passes = {62, 2, 0};
+    const bool has_columns = way->kind == MMGBSA && way->more,
+               is_half = born_is_half(w->info, (size_t)way->atoms, false),
+               has_half_energies = born_is_half(w->info, (size_t)way->atoms, has_columns);
+    const work radii = is_half ? (work){20, 1, 0} : (work){30, 2, 0},
+               chain = is_half ? (work){28, 1, 0} : (work){46, 2, 0},
+               energies = has_half_energies ? (work){12, 1, 1} : (work){22, 2, 2},
+               with_slopes = is_half ? (work){28, 1, 1} : (work){44, 2, 2}, plain = {32, 2, 0},
+               plain_forces = {48, 2, 0}, two_passes = {62, 2, 0};
     switch (way->kind) {
     case LISTED_PAIRS:
         return work_of_listed(w, false, way->more);
@@ -296,9 +309,9 @@ static work work_of_pair(const worker *w, const energy_way *way)
     case CHAIN:
         return chain;
     case BORN_FRAME:
-        return way->more ? (work){30 + 44 + 46, 6, 2} : (work){30 + 22, 4, 2};
+        return work_of_sum(radii, way->more ? work_of_sum(with_slopes, chain) : energies);
     case MMGBSA:
-        return (work){plain.multiply_adds + radii.multiply_adds + energies.multiply_adds, 6, 2};
+        return work_of_sum(plain, work_of_sum(radii, energies));
     default:
         return (work){0};
     }

@@ -47,7 +47,7 @@ static const char *on_request(const dev_info *info, const char *name)
 {
     (void)name;
     return info->quirks & DEV_QUIRK_INTERPRETER
-               ? "its kernels are interpreted, and these are many atoms: it is measured when it is named"
+               ? "its kernels are interpreted, and these are many atoms: it is measured where its variant is named"
                : NULL;
 }
 

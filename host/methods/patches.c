@@ -95,7 +95,7 @@ static ley_status make_bits(patches *p, energy_part *part, ley_error *error)
 
 size_t patches_frame_bytes(const energy_problem *o)
 {
-    return sizeof(float) * (o->count * (8 + BESIDE * LEY_LIST_SUMS) + 2 * o->padded);
+    return sizeof(float) * (o->count * (9 + BESIDE * LEY_LIST_SUMS) + 2 * o->padded);
 }
 
 static ley_status make_buffers(patches *p, energy_part *part, ley_error *error)
@@ -108,6 +108,7 @@ static ley_status make_buffers(patches *p, energy_part *part, ley_error *error)
                {4 * slots, &p->which.buffer},
                {frames * (count_of(p) + 1), &p->first.buffer},
                {frames * part->problem->padded, &p->slot.buffer},
+               {slots, &p->own.buffer},
                {2 * frames, &p->done.buffer},
                {BESIDE * LEY_LIST_SUMS * slots, &p->floats.buffer}};
     ley_status status = LEY_OK;
@@ -156,7 +157,7 @@ void patches_end(patches *p)
 /* A frame's particles by patches: room for all arrays of it. */
 typedef struct patch_sort {
     float (*sorted)[4];
-    int32_t (*which)[4], *first, *slot, *patch;
+    int32_t (*which)[4], *first, *slot, *own, *patch;
 } patch_sort;
 
 static int32_t patch_of(const patches *p, const float at[4], const float (*dual)[4])
@@ -184,6 +185,7 @@ static void sort_frame(const patches *p, const energy_problem *o, const float (*
         s->first[k + 1] += s->first[k];
     for (size_t i = 0; i < o->count; i++) {
         const int32_t slot = s->slot[i] = s->first[s->patch[i]]++;
+        s->own[slot] = (int32_t)i;
         memcpy(s->sorted[slot], at[i], sizeof s->sorted[slot]);
         memcpy(s->which[slot], (const int32_t[4]){o->type[i], (int32_t)i, p->excluded[i][0], p->excluded[i][1]},
                sizeof s->which[slot]);
@@ -201,8 +203,10 @@ static ley_status send_frames(const patches *p, energy_part *part, energy_batch 
                     .which = calloc(slots, sizeof *s.which),
                     .first = calloc(firsts, sizeof *s.first),
                     .slot = calloc(o->padded, sizeof *s.slot),
+                    .own = calloc(slots, sizeof *s.own),
                     .patch = calloc(slots, sizeof *s.patch)};
-    const bool is_whole = s.sorted != NULL && s.which != NULL && s.first != NULL && s.slot != NULL && s.patch != NULL;
+    const bool is_whole =
+        s.sorted != NULL && s.which != NULL && s.first != NULL && s.slot != NULL && s.own != NULL && s.patch != NULL;
     for (size_t f = 0; f < (size_t)b->frames && is_whole; f++) {
         sort_frame(p, o, (const float(*)[4])b->position_out->bytes + f * o->padded,
                    (const float(*)[4])b->cell_out->bytes + 6 * f, &s);
@@ -212,13 +216,15 @@ static ley_status send_frames(const patches *p, energy_part *part, energy_batch 
         sequence_write(&b->sequence, p->first.buffer, f * firsts * sizeof *s.first, s.first, firsts * sizeof *s.first);
         sequence_write(&b->sequence, p->slot.buffer, f * o->padded * sizeof *s.slot, s.slot,
                        o->padded * sizeof *s.slot);
+        sequence_write(&b->sequence, p->own.buffer, f * slots * sizeof *s.own, s.own, slots * sizeof *s.own);
     }
     free(s.sorted);
     free(s.which);
     free(s.first);
     free(s.slot);
+    free(s.own);
     free(s.patch);
-    return is_whole ? LEY_OK : ley_fail_memory(error, 40 * slots, "patches");
+    return is_whole ? LEY_OK : ley_fail_memory(error, 44 * slots, "patches");
 }
 
 ley_status patches_launch(const patches *p, energy_part *part, energy_batch *b, ley_error *error)
@@ -250,7 +256,7 @@ ley_status patches_launch(const patches *p, energy_part *part, energy_batch *b, 
                     pair_s * count * count * BESIDE / (double)count_of(p) * b->frames);
     lists_launch(&b->sequence, &p->gather, o->padded, b->frames,
                  KERNEL_ARGUMENTS(listed_gather, .particles = (int32_t)o->count, .padded = (int32_t)o->padded,
-                                  .gm_slot = p->slot, .slots = (int32_t)o->count, .parts = BESIDE,
+                                  .gm_slot = p->slot, .gm_own = p->own, .slots = (int32_t)o->count, .parts = BESIDE,
                                   .gm_sums = {p->floats.buffer}, .gm_floats = p->floats, .gm_done = p->done,
                                   .has_forces = o->options.forces,
                                   .terms = {LEY_ENERGY_TERMS, LEY_ENERGY_LENNARD_JONES, LEY_ENERGY_COULOMB, 0},

@@ -14,7 +14,7 @@ typedef struct patches {
     pair_numbers numbers;
     buffer_of_float4 sorted; /* [frames][particles], */
     buffer_of_int4 which;    /* and what they are */
-    buffer_of_int first, slot, bits;
+    buffer_of_int first, slot, own, bits;
     buffer_of_int2 done;
     buffer_of_float floats;
     int32_t (*excluded)[2]; /* [particles]: where a particle's bits begin, and the most difference */

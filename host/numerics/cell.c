@@ -154,6 +154,36 @@ ley_status cell_make(const bool periodic[3], const double vector_A[3][3], cell *
     return LEY_OK;
 }
 
+/* Whether another vector, or a sum or difference of two, shortens one, by more than what rounding
+ * makes of vectors that are as long as they may be: those of a rhombic dodecahedron, say. */
+static bool is_long(const double v[3][3])
+{
+    static const double most = 0.55;
+    for (int i = 0; i < 3; i++) {
+        const double *u = v[(i + 1) % 3], *w = v[(i + 2) % 3],
+                     by[4][3] = {{u[0], u[1], u[2]},
+                                 {w[0], w[1], w[2]},
+                                 {u[0] + w[0], u[1] + w[1], u[2] + w[2]},
+                                 {u[0] - w[0], u[1] - w[1], u[2] - w[2]}};
+        for (int k = 0; k < 4; k++)
+            if (fabs(cell_dot(v[i], by[k])) > most * cell_dot(by[k], by[k]))
+                return true;
+    }
+    return false;
+}
+
+bool cell_shorten(double vector_A[3][3])
+{
+    static const int alone[3] = {0, 1, 4}; /* steps of one vector each */
+    static const bool periodic[3] = {true, true, true};
+    cell c;
+    if (!is_long((const double(*)[3])vector_A) || cell_make(periodic, (const double(*)[3])vector_A, &c, NULL) != LEY_OK)
+        return false;
+    for (int i = 0; i < 3; i++)
+        memcpy(vector_A[i], c.step_A[alone[i]], sizeof vector_A[i]);
+    return true;
+}
+
 void cell_turn(cell *c, const double axis[3][3])
 {
     memcpy(c->vector_A, axis, sizeof c->vector_A);

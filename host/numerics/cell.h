@@ -21,6 +21,11 @@ typedef struct cell {
  * fits. Errors: LEY_ERROR_INPUT for vectors that are not finite, or lie in a plane or on a line. */
 ley_status cell_make(const bool periodic[3], const double vector_A[3][3], cell *made, ley_error *error);
 
+/* Takes vectors of the same images, none of which another one, or a sum or difference of two,
+ * shortens much: the nearest image of any way is then one of the 27 around that whose components
+ * are within 1/2. Whether that changed them; what is no cell is left as it is. */
+bool cell_shorten(double vector_A[3][3]);
+
 /* Of a cell without periodic vectors: these take the place of x, y and z, unit vectors that are
  * perpendicular to each other. */
 void cell_turn(cell *c, const double axis[3][3]);

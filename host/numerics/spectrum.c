@@ -13,8 +13,9 @@
 
 typedef struct filling {
     const hierarchy *h;
-    spectrum *made;
-    double *kernel;               /* [stored z][stored y][stored x] */
+    spectrum *made;               /* `values`: of the rows below */
+    int64_t first[2], count[2];   /* of rows along y, of planes along z */
+    double *kernel;               /* [count z][count y][stored x] */
     double *factor[3];            /* of the window, by wave */
     const influence_table *waves; /* NULL: open along some axis */
     double *square_A2[3];         /* of the distance along an axis, by node, in a box that is open all around */
@@ -79,6 +80,13 @@ static bool is_cancelled(filling *f)
     return atomic_load(&f->is_over);
 }
 
+/* Which row and plane the i-th row of a filling is. */
+static void find_row(const filling *f, size_t i, int64_t at[2])
+{
+    at[0] = f->first[0] + (int64_t)i % f->count[0];
+    at[1] = f->first[1] + (int64_t)i / f->count[0];
+}
+
 /* Whether the kernel is 1/r beyond the cutoff, and distances are those along the axes, squared. */
 static bool is_coulomb_in_a_box(const hierarchy *h)
 {
@@ -102,8 +110,9 @@ static void fill_rows_in_a_box(void *context, size_t first, size_t last)
     filling *f = context;
     const int64_t *stored = f->made->stored;
     for (size_t row = first; row < last && !is_cancelled(f); row++) {
-        const int64_t y = (int64_t)row % stored[1], z = (int64_t)row / stored[1];
-        fill_row_in_a_box(f, f->square_A2[0], stored[0], f->square_A2[1][y] + f->square_A2[2][z],
+        int64_t at[2];
+        find_row(f, row, at);
+        fill_row_in_a_box(f, f->square_A2[0], stored[0], f->square_A2[1][at[0]] + f->square_A2[2][at[1]],
                           f->kernel + (int64_t)row * stored[0]);
     }
 }
@@ -113,11 +122,12 @@ static void fill_rows(void *context, size_t first, size_t last)
 {
     filling *f = context;
     const int64_t *stored = f->made->stored;
-    for (size_t row = first; row < last && !is_cancelled(f); row++)
-        for (int64_t x = 0; x < stored[0]; x++) {
-            const int64_t m[3] = {x, (int64_t)row % stored[1], (int64_t)row / stored[1]};
-            f->kernel[(int64_t)row * stored[0] + x] = influence_kernel_from(f->waves, f->h, f->made->n, m);
-        }
+    for (size_t row = first; row < last && !is_cancelled(f); row++) {
+        int64_t m[3];
+        find_row(f, row, m + 1);
+        for (m[0] = 0; m[0] < stored[0]; m[0]++)
+            f->kernel[(int64_t)row * stored[0] + m[0]] = influence_kernel_from(f->waves, f->h, f->made->n, m);
+    }
 }
 
 /* Rows of the influence function. */
@@ -126,7 +136,9 @@ static void finish_rows(void *context, size_t first, size_t last)
     filling *f = context;
     const int64_t *stored = f->made->stored;
     for (size_t row = first; row < last && !is_cancelled(f); row++) {
-        const double factor = f->factor[1][(int64_t)row % stored[1]] * f->factor[2][(int64_t)row / stored[1]];
+        int64_t m[2];
+        find_row(f, row, m);
+        const double factor = f->factor[1][m[0]] * f->factor[2][m[1]];
         for (int64_t x = 0; x < stored[0]; x++) {
             const int64_t at = (int64_t)row * stored[0] + x;
             f->made->values[at] = (float)(f->kernel[at] * factor * f->factor[0][x]);
@@ -149,9 +161,22 @@ static void make_axes(filling *f)
         }
 }
 
-static ley_status fill(filling *f, ley_error *error)
+static size_t rows_of(const filling *f)
 {
-    const size_t rows = (size_t)(f->made->stored[1] * f->made->stored[2]);
+    return (size_t)(f->count[0] * f->count[1]);
+}
+
+static ley_status transform(filling *f, int axis, ley_error *error)
+{
+    const int64_t count[3] = {f->made->stored[0], f->count[0], f->count[1]};
+    return f->h->cell.periodic[axis] || rows_of(f) == 0
+               ? LEY_OK
+               : cosines_transform(f->kernel, count, axis, f->cancelled, error);
+}
+
+/* Rows of all of y, of planes that need not be all. */
+static ley_status fill_planes(filling *f, ley_error *error)
+{
     influence_table *waves = NULL;
     if (f->h->cell.dimensions == 3) {
         const hierarchy_level *level = &f->h->level[0];
@@ -161,38 +186,57 @@ static ley_status fill(filling *f, ley_error *error)
         influence_table_make(&level->split, level->cutoff_A, longest_per_A(f->h, f->made->n), waves);
     }
     f->waves = waves;
-    parallel_ranges(rows, is_coulomb_in_a_box(f->h) ? fill_rows_in_a_box : fill_rows, f);
+    parallel_ranges(rows_of(f), is_coulomb_in_a_box(f->h) ? fill_rows_in_a_box : fill_rows, f);
     free(waves);
     f->waves = NULL;
     ley_status status = is_cancelled(f) ? ley_fail(error, LEY_CANCELLED, "cancelled") : LEY_OK;
-    for (int axis = 0; axis < 3 && status == LEY_OK; axis++)
-        if (!f->h->cell.periodic[axis])
-            status = cosines_transform(f->kernel, f->made->stored, axis, f->cancelled, error);
+    for (int axis = 0; axis < 2 && status == LEY_OK; axis++)
+        status = transform(f, axis, error);
+    return status;
+}
+
+/* Rows of all planes, of which there need not be all. */
+static ley_status fill_columns(filling *f, ley_error *error)
+{
+    const ley_status status = transform(f, 2, error);
     if (status != LEY_OK)
         return status;
-    parallel_ranges(rows, finish_rows, f);
+    parallel_ranges(rows_of(f), finish_rows, f);
     return is_cancelled(f) ? ley_fail(error, LEY_CANCELLED, "cancelled") : LEY_OK;
+}
+
+/* The first step, or the second, or both. */
+static ley_status fill(filling *f, bool planes, bool columns, ley_error *error)
+{
+    const int64_t *stored = f->made->stored;
+    const size_t all_axes = (size_t)(stored[0] + stored[1] + stored[2]);
+    f->factor[0] = malloc(2 * all_axes * sizeof *f->factor[0]);
+    if (f->factor[0] == NULL)
+        return ley_fail_memory(error, 2 * all_axes * sizeof *f->factor[0], "the influence function");
+    f->factor[1] = f->factor[0] + stored[0];
+    f->factor[2] = f->factor[1] + stored[1];
+    for (int axis = 0; axis < 3; axis++)
+        f->square_A2[axis] = f->factor[axis] + all_axes;
+    make_axes(f);
+    ley_status status = planes ? fill_planes(f, error) : LEY_OK;
+    if (status == LEY_OK && columns)
+        status = fill_columns(f, error);
+    free(f->factor[0]);
+    return status;
 }
 
 static ley_status make_in(filling *f, ley_error *error)
 {
-    const int64_t waves = spectrum_waves(f->made), *stored = f->made->stored;
+    const int64_t waves = spectrum_waves(f->made);
     ley_status status =
         memory_check_one("the influence function", spectrum_bytes(f->h, f->made->n), "a coarser mesh", error);
     if (status != LEY_OK)
         return status;
     f->kernel = memory_in_large_pages(waves * (int64_t)sizeof *f->kernel);
     f->made->values = memory_in_large_pages(waves * (int64_t)sizeof *f->made->values);
-    const size_t all_axes = (size_t)(stored[0] + stored[1] + stored[2]);
-    f->factor[0] = malloc(2 * all_axes * sizeof *f->factor[0]);
-    if (f->kernel == NULL || f->made->values == NULL || f->factor[0] == NULL)
+    if (f->kernel == NULL || f->made->values == NULL)
         return ley_fail_memory(error, (size_t)waves * sizeof *f->kernel, "the influence function");
-    f->factor[1] = f->factor[0] + stored[0];
-    f->factor[2] = f->factor[1] + stored[1];
-    for (int axis = 0; axis < 3; axis++)
-        f->square_A2[axis] = f->factor[axis] + all_axes;
-    make_axes(f);
-    return fill(f, error);
+    return fill(f, true, true, error);
 }
 
 ley_status spectrum_make(const hierarchy *h, const int64_t n[3], const atomic_bool *cancelled, spectrum *made,
@@ -204,13 +248,45 @@ ley_status spectrum_make(const hierarchy *h, const int64_t n[3], const atomic_bo
             return ley_fail(error, LEY_ERROR_USAGE,
                             "a transform of %lld nodes along an axis: it must be an even number", (long long)n[axis]);
     find_stored(h, n, made->stored);
-    filling f = {.h = h, .made = made, .cancelled = cancelled};
+    filling f = {.h = h, .made = made, .count = {made->stored[1], made->stored[2]}, .cancelled = cancelled};
     const ley_status status = make_in(&f, error);
     free(f.kernel);
-    free(f.factor[0]);
     if (status != LEY_OK)
         spectrum_clear(made);
     return status;
+}
+
+void spectrum_extent(const hierarchy *h, const int64_t n[3], int64_t stored[3])
+{
+    find_stored(h, n, stored);
+}
+
+ley_status spectrum_planes(const hierarchy *h, const int64_t n[3], int64_t first, int64_t count,
+                           const atomic_bool *cancelled, double *kernel, ley_error *error)
+{
+    spectrum made = {.n = {n[0], n[1], n[2]}};
+    find_stored(h, n, made.stored);
+    filling f = {.h = h,
+                 .made = &made,
+                 .first = {0, first},
+                 .count = {made.stored[1], count},
+                 .kernel = kernel,
+                 .cancelled = cancelled};
+    return fill(&f, true, false, error);
+}
+
+ley_status spectrum_rows(const hierarchy *h, const int64_t n[3], int64_t first, int64_t count,
+                         const atomic_bool *cancelled, double *kernel, float *values, ley_error *error)
+{
+    spectrum made = {.n = {n[0], n[1], n[2]}, .values = values};
+    find_stored(h, n, made.stored);
+    filling f = {.h = h,
+                 .made = &made,
+                 .first = {first, 0},
+                 .count = {count, made.stored[2]},
+                 .kernel = kernel,
+                 .cancelled = cancelled};
+    return fill(&f, false, true, error);
 }
 
 void spectrum_clear(spectrum *s)

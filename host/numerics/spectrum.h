@@ -26,6 +26,17 @@ ley_status spectrum_make(const hierarchy *h, const int64_t n[3], const atomic_bo
                          ley_error *error);
 void spectrum_clear(spectrum *s);
 
+/* The same in parts, by two steps: some planes along z, kernel[count][stored y][stored x]; and, once
+ * these are put together and cut otherwise, some rows of all planes, [stored z][count][stored x].
+ * Where parts begin with multiples of SPECTRUM_PART the values have the bytes of all of it
+ * (cosines.c). */
+enum { SPECTRUM_PART = 8 };
+void spectrum_extent(const hierarchy *h, const int64_t n[3], int64_t stored[3]);
+ley_status spectrum_planes(const hierarchy *h, const int64_t n[3], int64_t first, int64_t count,
+                           const atomic_bool *cancelled, double *kernel, ley_error *error);
+ley_status spectrum_rows(const hierarchy *h, const int64_t n[3], int64_t first, int64_t count,
+                         const atomic_bool *cancelled, double *kernel, float *values, ley_error *error);
+
 /* Bytes of the host's memory that it takes while it is made; a third of them stay. */
 double spectrum_bytes(const hierarchy *h, const int64_t n[3]);
 

@@ -35,21 +35,28 @@ ley_status forecast_need(device_forecast *f, const char *what, double bytes, dou
     return LEY_OK;
 }
 
-static void add_step(device_forecast *f, const char *what, double seconds)
+static void add_step(device_forecast *f, const char *what, double seconds, bool is_dealt)
 {
     if (f->step_count < FORECAST_MOST_STEPS)
-        f->steps[f->step_count++] = (ley_step){what, seconds};
+        f->steps[f->step_count++] = (ley_step){what, seconds, is_dealt};
 }
 
 void forecast_before(device_forecast *f, const char *what, double seconds)
 {
-    add_step(f, what, seconds);
+    add_step(f, what, seconds, false);
     f->before_s += seconds;
+}
+
+void forecast_shared(device_forecast *f, const char *what, double seconds, double bytes)
+{
+    forecast_before(f, what, seconds);
+    f->shared_s += seconds;
+    f->shared_bytes += bytes;
 }
 
 void forecast_slabs(device_forecast *f, const char *what, double seconds, bool is_beside)
 {
-    add_step(f, what, seconds);
+    add_step(f, what, seconds, true);
     f->slabs_s = is_beside ? fmax(f->slabs_s, seconds) : f->slabs_s + seconds;
 }
 
@@ -317,7 +324,7 @@ static void ask_host(job_forecast *f)
         job_needs_map(&f->host, ley_map_grid(sum.map), sum.map, 1);
     else
         job_needs_points(&f->host, host_sum_points(&sum), host_sum_has_field(&sum));
-    f->host_steps[f->forecast.host_step_count++] = (ley_step){sum.how, host_sum_seconds(&sum)};
+    f->host_steps[f->forecast.host_step_count++] = (ley_step){sum.how, host_sum_seconds(&sum), true};
     host_job_put_decisions(job);
     f->forecast.host = sum.how;
     add_up(f);
@@ -344,7 +351,7 @@ static ley_status ask(job_forecast *f, ley_error *error)
         if (m->outline != NULL)
             m->outline(job->task, &f->notes);
         if (m->host_s != NULL && m->host_s(job->task) > 0)
-            f->host_steps[f->forecast.host_step_count++] = (ley_step){"binning", m->host_s(job->task)};
+            f->host_steps[f->forecast.host_step_count++] = (ley_step){"binning", m->host_s(job->task), false};
         describe_devices(f);
         for (size_t i = 0; i < job->engine->worker_count; i++) {
             job->records[i].kernel = f->parts[i].kernel;
@@ -424,6 +431,51 @@ ley_status ley_job_forecast(ley_job *job, const ley_forecast **forecast, ley_err
     }
     *forecast = &f->forecast;
     return refused;
+}
+
+/* ---- On several ranks ------------------------------------------------------------------------ */
+
+/* Each slab is two questions to rank 0: where the others are, and the taking of it. */
+static void foresee_counter(ley_ranks_forecast *made, const ley_link *link, double slabs)
+{
+    static const double questions = 2, question_bytes = 16;
+    made->counter_s = slabs * questions * 2 * link->latency_s;
+    made->counter_bytes = slabs * questions * question_bytes * (double)link->ranks;
+}
+
+void ley_job_forecast_ranks(const ley_job *job, const ley_link *link, bool are_written, ley_ranks_forecast *made)
+{
+    const job_forecast *f = job->forecast;
+    const double ranks = (double)link->ranks, devices = (double)job->engine->worker_count, slab_s = 0.1;
+    const double bytes =
+        (double)job->report.points *
+        (job->target.map != NULL ? (double)map_components(job->target.map) * sizeof(float) : sizeof(double));
+    double rate = 0, before_s = INFINITY, shared_s = 0;
+    *made = (ley_ranks_forecast){.own_s = f->forecast.total_s - f->forecast.devices_s};
+    for (size_t i = 0; i < job->engine->worker_count; i++)
+        if (is_able(&f->parts[i])) {
+            rate += 1 / fmax(f->parts[i].said.slabs_s, 1e-12);
+            before_s = fmin(before_s, f->parts[i].said.before_s);
+            shared_s = fmax(shared_s, f->parts[i].said.shared_s);
+            made->exchanged_bytes = fmax(made->exchanged_bytes, (1 - 1 / ranks) * f->parts[i].said.shared_bytes);
+        }
+    made->own_s += before_s;
+    made->exchange_s = ranks * link->latency_s + made->exchanged_bytes / link->bytes_per_s;
+    if (shared_s / ranks + made->exchange_s < shared_s) /* else each does all of it */
+        made->own_s += shared_s / ranks - shared_s;
+    else
+        made->exchange_s = made->exchanged_bytes = 0;
+    made->all_pieces = (double)job_pieces(job, &job->method->stages[job->method->result]);
+    made->pieces = ceil(made->all_pieces / (ranks * devices)) * devices;
+    made->dealt_s = made->pieces / made->all_pieces / rate;
+    foresee_counter(made, link, fmin(made->pieces, devices * (made->dealt_s / slab_s + 2 * log2(1 + made->pieces))));
+    if (are_written) {
+        made->written_bytes = bytes / ranks;
+    } else {
+        made->gathered_bytes = bytes * (1 - 1 / ranks);
+        made->gather_s = ranks * link->latency_s + made->gathered_bytes / link->bytes_per_s;
+    }
+    made->total_s = made->own_s + made->exchange_s + made->dealt_s + made->counter_s + made->gather_s;
 }
 
 ley_status ley_job_check_memory(const ley_job *job, ley_error *error)

@@ -160,6 +160,7 @@ ley_status job_take_view(ley_job *job, ley_error *error)
                            .devices = devices,
                            .cancelled = job->cancelled,
                            .plan = job->given,
+                           .ranks = job->report.ranks,
                            .is_kept = job->is_kept};
     return LEY_OK;
 }

@@ -117,6 +117,9 @@ typedef struct method {
      * them. NULL, or none: they are map(), and its field, or a list. */
     ley_map *const *(*maps)(const void *task, size_t *count);
 
+    /* Where these are in a list of the method's own: it, by their numbers. NULL: they are elsewhere. */
+    double *(*list)(const void *task);
+
     /* Some values are beyond the limits: looks whether limits and terms are wider than was said,
      * which takes too long to be asked every time. True: they are, and both are to be asked for
      * anew. NULL: never. */

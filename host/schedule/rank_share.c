@@ -49,6 +49,9 @@ static bool is_same(const identity *a, const identity *b)
 static rank_values values_of(const ley_job *job)
 {
     const ley_target *t = &job->target;
+    double *const list = job->method->list != NULL ? job->method->list(job->task) : NULL;
+    if (list != NULL)
+        return (rank_values){.value = list};
     if (t->points != NULL)
         return (rank_values){.value = t->points->list->value, .field = t->points->field};
     if (t->boundary != NULL)
@@ -72,6 +75,8 @@ ley_status rank_share_begin(ley_job *job, ley_error *error)
     job->report.ranks = job->is_shared ? ranks : 1;
     if (!job->is_shared)
         return LEY_OK;
+    job->report.link_latency_s = ranks_link().latency_s;
+    job->report.link_bytes_per_s = ranks_link().bytes_per_s;
     identity *all = calloc((size_t)ranks, sizeof *all);
     if (all == NULL)
         return ley_fail_memory(error, (size_t)ranks * sizeof *all, "the ranks");

@@ -25,6 +25,7 @@ typedef struct job_view {
     const device_view *devices;
     const atomic_bool *cancelled;
     const job_plan *plan; /* what is decided already; NULL: nothing */
+    int ranks;            /* that do it together */
     bool is_kept;         /* it runs again and again: what is made once counts for nothing */
     bool only_plans;      /* nothing is going to be computed: what takes long or much is left out */
 } job_view;

@@ -19,8 +19,10 @@ import pytest
 import leyden
 from leyden import _energy_command
 from leyden._blocks import estimate
+from leyden._command import as_options
 from leyden._energy_frames import Part
 from leyden._files import write_whole
+from leyden._frames import Frames
 from leyden._whole import Whole
 
 mda = pytest.importorskip("MDAnalysis")
@@ -564,6 +566,13 @@ def test_interrupted_and_resumed(engine, system, tmp_path):
         leyden.mmgbsa(archive, trajectory, **options)
     with pytest.raises(leyden.InputError, match="another run, whose options"):
         leyden.mmgbsa(archive, many, **options, salt=0.1)
+    (tmp_path / "others").mkdir()  # of the same names and sizes
+    turned = write_frames(tmp_path / "others" / "many.dcd", np.concatenate([system[1][::-1]] * 30))
+    with pytest.raises(leyden.InputError, match="another run, whose digest of positions"):
+        leyden.mmgbsa(archive, turned, **options)
+    wider = save(tmp_path / "others" / "complex.npz", {**system[0], "born_radii": 1.01 * system[0]["born_radii"]})
+    with pytest.raises(leyden.InputError, match="another run, whose digest of particles"):
+        leyden.mmgbsa(wider, many, **options)
     kept.write_bytes(b"nothing")
     with pytest.raises(leyden.InputError, match="no checkpoint, or damaged"):
         leyden.mmgbsa(archive, many, **options)
@@ -680,11 +689,38 @@ def test_a_psf(tmp_path):
     assert done.returncode == 1 and "they stand behind TRAJECTORY" in done.stderr
 
 
+@pytest.mark.parametrize("said, typed", [
+    ("gb_taper needs gb_cutoff", "--gb-taper needs --gb-cutoff"), ("strip: no atom is left", "--leave-out: no atom is left"),
+    ("groups 'resname X': there is no such atom", "--groups 'resname X': there is no such atom"),
+    ("gb='gbn2': leyden.Particles.load(topology, gb='gbn2') has them",
+     "--gb gbn2: python3 -m leyden convert TOPOLOGY -o NEW.npz --gb gbn2 has them"),
+    ("engine: 'host' is none: engine=None takes one", "--device: 'host' is none: the default takes one")])
+def test_messages_name_options(said, typed):
+    assert as_options(said) == typed
+
+
+def test_what_head_closes_is_no_error(system, tmp_path):
+    words = [sys.executable, "-m", "leyden", "energy", *system[2:], "-o", "e.csv", "--device", "cpu"]
+    with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=tmp_path) as process:
+        process.stdout.close()
+        said = process.stderr.read()
+    assert process.returncode == 128 + signal.SIGPIPE and said == "" and (tmp_path / "e.csv").exists()
+
+
+def test_nothing_is_left_to_read(system, tmp_path):
+    """As of a run that was ended behind its last frame, and goes on."""
+    frames = Frames(mda.Universe(write_frames(tmp_path / "start.gro", system[1][:1]), system[3]), readers=1, cell=(60, 60, 60),
+                    needs_charges=False)
+    assert not list(frames.blocks(len(frames)))
+
+
 def test_files_in_the_wrong_places(system, tmp_path):
     """A trajectory as the topology, a structure that would count as a frame, a word that is no sub-command, atoms for positions."""
     start = write_frames(tmp_path / "start.gro", system[1][:1])
     with pytest.raises(leyden.UsageError, match="the topology comes first"):
         leyden.energy(system[3], system[2])
+    with pytest.raises(leyden.UsageError, match="topology: .* not Universe"):
+        leyden.energy(mda.Universe(start))
     with pytest.raises(leyden.UsageError, match="start.gro is one structure, which would count as a frame"):
         leyden.energy(system[2], start, system[3])
     with leyden.Energy(leyden.Particles.load(system[2])) as energy, pytest.raises(leyden.UsageError, match=".positions of atoms"):
@@ -707,7 +743,7 @@ def test_files_in_the_wrong_places(system, tmp_path):
     (["-o", "e.csv", "--mmgbsa", ":1-3,5", "all"], 1, "did you mean 'resid 1-3 5'?"),
     (["-o", "e.csv", "--groups", "all", "LIG"], 1, "did you mean 'resname LIG'?"),
     (["-o", "e.csv", "--groups", "chain A"], 1, "did you mean 'segid A'?"),
-    (["-o", "e.csv", "--coulomb", "pme", "--cell", "60,60,60"], 1, "--cutoff is 0"),
+    (["-o", "e.csv", "--coulomb", "pme", "--cell", "60,60,60"], 1, "--cutoff is needed"),
     (["-o", "e.csv", "--salt", "150"], 1, "--salt: 150.0 is out of range"),
     (["-o", "e.csv", "--groups", "resid 999", "resname LIG"], 1, "groups 'resid 999': there is no such atom; there are resid 11-17"),
     (["-o", "e.csv", "--groups", "all", "--coulomb", "pme", "--cutoff", "9", "--cell", "60,60,60"], 1,

@@ -42,7 +42,7 @@ def atoms_of(x):
 
 
 @pytest.mark.parametrize("engine", ["host", None])
-def test_density_is_that_of_the_formula(problem, engine):
+def test_density_is_that_of_the_formula(problem, engine, tmp_path):
     x, weights, grid, right = problem
     found = leyden.density_map(atoms_of(x[0]), resolution=RESOLUTION, weights=weights, grid=grid, engine=engine)
     assert abs(found.values - right).max() < 1e-6 * right.max()
@@ -50,6 +50,9 @@ def test_density_is_that_of_the_formula(problem, engine):
     assert wide.values.sum() * np.prod(wide.grid.spacing) == pytest.approx(weights.sum(), rel=1e-4)
     like = leyden.density_map(atoms_of(x[0]), resolution=RESOLUTION, weights=weights, like=found)
     assert like.grid.n == grid.n
+    like.save(tmp_path / "a.mrc")
+    assert b"DENSITY OF ATOMS" in (tmp_path / "a.mrc").read_bytes()[:400] and "density of 300 atoms" in like._repr_html_()
+    assert np.array_equal(leyden.Map(tmp_path / "a.mrc").values, like.values)
 
 
 def test_what_is_wrong_is_refused(problem):
@@ -73,6 +76,27 @@ def universe_of(x):
         universe.add_TopologyAttr(name, values)
     universe.load_new(x, order="fac")
     return universe
+
+
+def test_whatever_has_atoms_has_a_density(problem, tmp_path):
+    """Of a PQR file elements are those of the names; files and Structures that others read need no charges."""
+    x, weights, grid, right = problem
+    lines = [f"ATOM {i + 1} {'HCNOH'[i % 5]} ALA A {i // 10 + 1} {a:.3f} {b:.3f} {c:.3f} 0.1 1.5" for i, (a, b, c) in enumerate(x[0])]
+    (tmp_path / "a.pqr").write_text("\n".join(lines))
+    for engine in ("host", None):
+        found = leyden.density_map(str(tmp_path / "a.pqr"), resolution=RESOLUTION, grid=grid, engine=engine)
+        assert abs(found.values - right).max() < 1e-3 * right.max()
+    universe = universe_of(x)
+    assert leyden.Grid.around(universe, 1, 3).n == leyden.Grid.around(atoms_of(x[0]), 1, 3).n
+    universe.atoms.write(str(tmp_path / "a.pdb"))
+    found = leyden.density_map(tmp_path / "a.pdb", resolution=RESOLUTION, grid=grid)
+    assert abs(found.values - right).max() < 1e-3 * right.max()
+    structure = pytest.importorskip("parmed").load_file(str(tmp_path / "a.pdb"))
+    again = leyden.density_map(structure, resolution=RESOLUTION, grid=grid)
+    assert abs(again.values - found.values).max() < 1e-6 * right.max()
+    assert leyden.fit_score(found, structure, resolution=RESOLUTION).pearson[0] == pytest.approx(1, abs=1e-6)
+    with pytest.raises(leyden.UsageError, match="weights: 'masses' is none of .*mean 'mass'"):
+        leyden.density_map(universe, weights="masses")
 
 
 def test_scores_are_those_of_numpy(problem):

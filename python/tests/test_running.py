@@ -57,6 +57,17 @@ def test_ctrl_c(progress):
     assert min(taken) < 1.0, taken
 
 
+def test_ctrl_c_while_the_program_imports():
+    """It ends without a word, from the package's first lines on."""
+    with subprocess.Popen([sys.executable, "-X", "importtime", "-m", "leyden", "devices"], stdout=subprocess.PIPE,
+                          stderr=subprocess.PIPE, text=True) as child:
+        while "numpy" not in child.stderr.readline():
+            assert child.poll() is None
+        child.send_signal(signal.SIGINT)
+        said = child.communicate(timeout=20)[1]
+    assert child.returncode == 130 and "Traceback" not in said, said
+
+
 SURFACE = """
 import sys, threading, time, numpy, leyden
 random = numpy.random.default_rng(1)

@@ -3,6 +3,7 @@
 #include "clock.h"
 #include "error.h"
 #include "long_range/fourier/kept_spectrum.h"
+#include "long_range/mesh/mesh_rows.h"
 #include "long_range/mesh/transfer_build.h"
 #include "numerics/influence.h"
 
@@ -47,9 +48,16 @@ void spectral_transform(const spectral *s, command_sequence *w)
 
 void spectral_run(const spectral *s, command_sequence *w)
 {
+    if (s->given_potentials != NULL) {
+        mesh_rows_write(w, &s->arrays[0], s->given_potentials, s->potentials);
+        return;
+    }
     spectral_clear(s, w);
     sequence_step(w, SPECTRAL_ANTERPOLATION);
-    transfer_anterpolate(w, &s->meshes, &s->atoms, s->charges);
+    if (s->given_charges != NULL)
+        mesh_rows_write(w, &s->arrays[0], s->given_charges, s->charges);
+    else
+        transfer_anterpolate(w, &s->meshes, &s->atoms, s->charges);
     spectral_transform(s, w);
 }
 
@@ -65,6 +73,15 @@ static coordinate_table array_of(const hierarchy *h, const int64_t n[3])
         array.periodic[axis] = h->cell.periodic[axis];
     }
     array.by_plane = h->solver == HIERARCHY_FOURIER && coordinates_are_many(&array);
+    return array;
+}
+
+/* By itself, where there is no transform. */
+static coordinate_table own_array(const spectral *s)
+{
+    coordinate_table array = array_of(s->hierarchy, s->n);
+    for (int axis = 0; axis < 2 && s->awaits_potentials; axis++)
+        array.pitch[axis] = array.n[axis];
     return array;
 }
 
@@ -195,16 +212,16 @@ ley_status spectral_load_influence(spectral *s, const hierarchy *whole, const sp
 
 ley_status spectral_load_mesh(spectral *s, ley_error *error)
 {
-    s->arrays[0] = array_of(s->hierarchy, s->n);
-    s->bytes = fft_mesh_bytes(s->fft.n, true);
-    ley_status status =
-        arena_check_host(&s->arena, "a mesh for the processor as a device",
-                         (double)s->bytes + (double)s->fft.scratch_bytes, "a wider mesh spacing", error);
+    s->arrays[0] = own_array(s);
+    const size_t scratch_bytes = s->awaits_potentials ? 0 : s->fft.scratch_bytes;
+    s->bytes = s->awaits_potentials ? spectral_lent_bytes(s) : fft_mesh_bytes(s->fft.n, true);
+    ley_status status = arena_check_host(&s->arena, "a mesh for the processor as a device",
+                                         (double)s->bytes + (double)scratch_bytes, "a wider mesh spacing", error);
     if (status == LEY_OK)
         status = arena_buffer(&s->arena, s->bytes, DEV_READ_WRITE, &s->charges.buffer, error);
     s->potentials = s->charges;
-    return status == LEY_OK && s->fft.scratch_bytes > 0
-               ? arena_buffer(&s->arena, s->fft.scratch_bytes, DEV_READ_WRITE, &s->scratch, error)
+    return status == LEY_OK && scratch_bytes > 0
+               ? arena_buffer(&s->arena, scratch_bytes, DEV_READ_WRITE, &s->scratch, error)
                : status;
 }
 
@@ -215,18 +232,18 @@ ley_status spectral_load(spectral *s, const spread *atoms, ley_error *error)
         status = transfer_meshes_create(&s->meshes, &s->transfer, s->hierarchy, s->arrays, &s->arena, error);
     if (status == LEY_OK && atoms->at != NULL)
         status = transfer_atoms_create(&s->atoms, atoms, &s->arena, error);
-    return status == LEY_OK ? spectral_load_influence(s, s->hierarchy, atoms, error) : status;
+    return status == LEY_OK && !s->awaits_potentials ? spectral_load_influence(s, s->hierarchy, atoms, error) : status;
 }
 
 size_t spectral_lent_bytes(const spectral *s)
 {
-    const coordinate_table array = array_of(s->hierarchy, s->n);
+    const coordinate_table array = own_array(s);
     return sizeof(float) * (size_t)(array.pitch[0] * array.pitch[1] * array.n[2]);
 }
 
 ley_status spectral_borrow(spectral *s, ley_error *error)
 {
-    s->arrays[0] = array_of(s->hierarchy, s->n);
+    s->arrays[0] = own_array(s);
     ley_status status = arena_check_host(&s->arena, "a mesh for the processor as a device",
                                          (double)spectral_lent_bytes(s), "a wider mesh spacing", error);
     if (status == LEY_OK)

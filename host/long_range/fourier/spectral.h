@@ -15,8 +15,10 @@ _Static_assert((int)SPECTRAL_STEPS <= (int)WORK_STEPS, "a sequence tells them ap
 typedef struct spectral {
     const hierarchy *hierarchy;
     int step; /* what its launches are told apart by begins with this one; 0 but in a V-cycle's top level */
-    const atomic_bool *cancelled;             /* looked at while the influence function is made; may be NULL */
-    long_wavelengths_source long_wavelengths; /* without take(): there are none */
+    const atomic_bool *cancelled; /* looked at while the influence function is made; may be NULL */
+    bool awaits_potentials;       /* given_potentials will be there: it is loaded without an influence function */
+    const float *given_charges, *given_potentials; /* of nodes, in the place of atoms (mesh_rows.h); or NULL */
+    long_wavelengths_source long_wavelengths;      /* without take(): there are none */
     transfer_kernels transfer;
     dev_kernel multiply;
     dev_fft fft;

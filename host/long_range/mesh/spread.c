@@ -61,6 +61,7 @@ static ley_status make_tiles(const hierarchy *h, spread *s, ley_error *error)
 
 typedef struct sorting {
     const hierarchy *h;
+    bool *wants; /* [bins along z]: whether their atoms are wanted */
     size_t n, parts, bins;
     const double *position_A, *charge_e;
     const atomic_bool *cancelled;
@@ -103,9 +104,13 @@ size_t spread_find(const hierarchy *h, const spread *s, const double position_A[
     return (bin[2] * (size_t)s->bins[1] + bin[1]) * (size_t)s->bins[0] + bin[0];
 }
 
-static size_t find_bin(const sorting *s, size_t i, int32_t *corner, float u[3])
+/* Whether the atom is wanted; and then its bin. */
+static bool find_bin(const sorting *s, size_t i, size_t *bin, int32_t *corner, float u[3])
 {
-    return spread_find(s->h, s->made, s->position_A + 3 * i, corner, u);
+    if (s->charge_e[i] == 0)
+        return false;
+    *bin = spread_find(s->h, s->made, s->position_A + 3 * i, corner, u);
+    return s->wants[*bin / (size_t)(s->made->bins[0] * s->made->bins[1])];
 }
 
 static size_t first_of(const sorting *s, size_t part)
@@ -125,11 +130,12 @@ static void count_part(void *context, size_t part)
     const size_t end = first_of(s, part + 1);
     int32_t corner, *counts = s->counts + part * s->bins;
     float u[3];
+    size_t bin;
     bool is_over = false;
     for (size_t i = first_of(s, part); i < end && !is_over; i++) {
         is_over = look(s, i);
-        if (s->charge_e[i] != 0)
-            counts[find_bin(s, i, &corner, u)]++;
+        if (find_bin(s, i, &bin, &corner, u))
+            counts[bin]++;
     }
     s->is_over[part] = is_over;
 }
@@ -140,12 +146,13 @@ static void put_part(void *context, size_t part)
     const size_t end = first_of(s, part + 1);
     int32_t corner, *next = s->counts + part * s->bins;
     float u[3];
+    size_t bin;
     bool is_over = false;
     for (size_t i = first_of(s, part); i < end && !is_over; i++) {
         is_over = look(s, i);
-        if (s->charge_e[i] == 0)
+        if (!find_bin(s, i, &bin, &corner, u))
             continue;
-        const int32_t at = next[find_bin(s, i, &corner, u)]++;
+        const int32_t at = next[bin]++;
         memcpy(s->made->at[at], u, sizeof u);
         s->made->at[at][3] = (float)s->charge_e[i];
         s->made->corner[at] = corner;
@@ -180,13 +187,15 @@ static void add_up(sorting *s)
 static ley_status sort_atoms(sorting *s, ley_error *error)
 {
     spread *made = s->made;
-    made->at = malloc((s->n + 1) * sizeof *made->at);
-    made->corner = malloc((s->n + 1) * sizeof *made->corner);
     s->counts = calloc(s->parts * s->bins, sizeof *s->counts);
-    if (made->at == NULL || made->corner == NULL || s->counts == NULL)
-        return ley_fail_memory(error, (s->n + 1) * sizeof *made->at, "atoms in bins");
+    if (s->counts == NULL)
+        return ley_fail_memory(error, s->parts * s->bins * sizeof *s->counts, "atoms in bins");
     parallel_each(s->parts, count_part, s);
     add_up(s);
+    made->at = malloc((made->atoms + 1) * sizeof *made->at);
+    made->corner = malloc((made->atoms + 1) * sizeof *made->corner);
+    if (made->at == NULL || made->corner == NULL)
+        return ley_fail_memory(error, (made->atoms + 1) * sizeof *made->at, "atoms in bins");
     if (!is_cancelled(s))
         parallel_each(s->parts, put_part, s);
     return is_cancelled(s) ? ley_fail(error, LEY_CANCELLED, "cancelled") : LEY_OK;
@@ -222,13 +231,45 @@ ley_status spread_begin(const hierarchy *h, size_t n, const double *charge_e, sp
     return status;
 }
 
+int64_t spread_layers_of(const hierarchy *h)
+{
+    return ley_round_up(h->level[0].n[2], SPREAD_EDGE) / SPREAD_EDGE;
+}
+
+/* Of an axis' tiles: the one that has this node. */
+static const int32_t *tile_of(const spread *s, int axis, int64_t node)
+{
+    int64_t before = 0;
+    for (int a = 0; a < axis; a++)
+        before += s->bins[a];
+    return s->tiles[before + node / SPREAD_EDGE];
+}
+
+/* Bins along z that reach these layers. */
+static void mark_wanted(const spread *s, spread_layers layers, bool *wants)
+{
+    for (int64_t layer = layers.first; layer < layers.end; layer++) {
+        const int32_t *tile = tile_of(s, 2, layer * SPREAD_EDGE);
+        for (int32_t i = 0; i < tile[1]; i++)
+            wants[s->sources[tile[0] + i][0]] = true;
+    }
+}
+
 ley_status spread_make(const hierarchy *h, size_t n, const double *position_A, const double *charge_e,
                        const atomic_bool *cancelled, spread *made, ley_error *error)
+{
+    const spread_layers all = {0, spread_layers_of(h)};
+    return spread_make_layers(h, all, n, position_A, charge_e, cancelled, made, error);
+}
+
+ley_status spread_make_layers(const hierarchy *h, spread_layers layers, size_t n, const double *position_A,
+                              const double *charge_e, const atomic_bool *cancelled, spread *made, ley_error *error)
 {
     ley_status status = spread_begin(h, n, charge_e, made, error);
     if (status != LEY_OK)
         return status;
     sorting s = {.h = h,
+                 .wants = calloc((size_t)made->bins[2], sizeof *s.wants),
                  .n = n,
                  .parts = parts_for(n),
                  .bins = spread_bins(made),
@@ -236,11 +277,51 @@ ley_status spread_make(const hierarchy *h, size_t n, const double *position_A, c
                  .charge_e = charge_e,
                  .cancelled = cancelled,
                  .made = made};
-    status = sort_atoms(&s, error);
+    if (s.wants == NULL)
+        status = ley_fail_memory(error, (size_t)made->bins[2] * sizeof *s.wants, "bins of a mesh");
+    else
+        mark_wanted(made, layers, s.wants);
+    if (status == LEY_OK)
+        status = sort_atoms(&s, error);
+    free(s.wants);
     free(s.counts);
     if (status != LEY_OK)
         spread_clear(made);
     return status;
+}
+
+/* The share of a node in the i-th atom, whose bin begins `from` nodes behind the node's tile. */
+static double share_of(const hierarchy *h, const spread *s, int32_t i, const int64_t from[3], const int64_t node[3])
+{
+    double product = (double)s->at[i][3];
+    for (int axis = 0; axis < 3; axis++) {
+        double weight[WINDOW_MOST_POINTS];
+        const int64_t first = from[axis] + (s->corner[i] >> (5 * axis) & 31), which = node[axis] % SPREAD_EDGE - first;
+        if (which < 0 || which >= h->window->points)
+            return 0;
+        window_weights(h->window, (double)s->at[i][axis] + 0.5, weight);
+        product *= weight[which];
+    }
+    return product;
+}
+
+double spread_charge_e(const hierarchy *h, const spread *s, const int64_t node[3], double *magnitude_e)
+{
+    const int32_t *tile[3] = {tile_of(s, 0, node[0]), tile_of(s, 1, node[1]), tile_of(s, 2, node[2])};
+    double sum_e = 0;
+    *magnitude_e = 0;
+    for (int32_t which = 0; which < tile[0][1] * tile[1][1] * tile[2][1]; which++) {
+        const int32_t *x = s->sources[tile[0][0] + which % tile[0][1]],
+                      *y = s->sources[tile[1][0] + which / tile[0][1] % tile[1][1]],
+                      *z = s->sources[tile[2][0] + which / tile[0][1] / tile[1][1]];
+        const int64_t from[3] = {x[1], y[1], z[1]}, bin = (z[0] * s->bins[1] + y[0]) * s->bins[0] + x[0];
+        for (int32_t i = s->first[bin]; i < s->first[bin + 1]; i++) {
+            const double share_e = share_of(h, s, i, from, node);
+            sum_e += share_e;
+            *magnitude_e += fabs(share_e);
+        }
+    }
+    return sum_e;
 }
 
 void spread_clear(spread *s)

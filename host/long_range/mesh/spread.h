@@ -42,6 +42,21 @@ size_t spread_find(const hierarchy *h, const spread *s, const double position_A[
  * clear. */
 ley_status spread_make(const hierarchy *h, size_t n, const double *position_A, const double *charge_e,
                        const atomic_bool *cancelled, spread *made, ley_error *error);
+
+/* Layers of tiles along z. */
+typedef struct spread_layers {
+    int64_t first, end;
+} spread_layers;
+int64_t spread_layers_of(const hierarchy *h);
+
+/* The same of those atoms alone that have a share in nodes of these layers. */
+ley_status spread_make_layers(const hierarchy *h, spread_layers layers, size_t n, const double *position_A,
+                              const double *charge_e, const atomic_bool *cancelled, spread *made, ley_error *error);
+
+/* The charge of a node, in [0, n) along each axis, and the sum of magnitudes behind it: all of its
+ * atoms are in bins. */
+double spread_charge_e(const hierarchy *h, const spread *s, const int64_t node[3], double *magnitude_e);
+
 void spread_clear(spread *s);
 
 #endif

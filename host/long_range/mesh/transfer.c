@@ -351,6 +351,19 @@ static double count_shares(const int64_t n[3], double shares)
     return (double)n[0] * (double)n[1] * (double)n[2] * cube(shares);
 }
 
+double transfer_foresee_anterpolation_s(const dev_info *info, const calibration *facts, const window *w, size_t atoms)
+{
+    dev device = {.info = info};
+    transfer_kernels t = {.device = &device, .window = w};
+    t.anterpolate.group_size[0] = info->device_class == DEV_CPU ? 1 : 64;
+    if (facts != NULL)
+        t.facts = *facts;
+    else
+        calibrate_known(NULL, info, CALIBRATE_MULTIPLY_ADDS, &t.facts);
+    transfer_look_up_costs(&t);
+    return transfer_anterpolation_s(&t, atoms);
+}
+
 double transfer_restriction_s(const transfer_kernels *k, const int64_t n[3])
 {
     return k->unit_s[TRANSFER_RESTRICTION] * count_shares(n, k->window->points + 1);
@@ -410,8 +423,15 @@ static void put_places(int32_t to[4], const coordinates_of *from)
 void transfer_anterpolate(command_sequence *w, const transfer_meshes *l, const transfer_atoms *a,
                           buffer_of_float charges)
 {
+    transfer_anterpolate_layers(w, l, a, (spread_layers){0, a->tiles[2]}, charges);
+}
+
+void transfer_anterpolate_layers(command_sequence *w, const transfer_meshes *l, const transfer_atoms *a,
+                                 spread_layers layers, buffer_of_float charges)
+{
     const transfer_kernels *k = l->kernels;
-    const int64_t tiles = a->tiles[0] * a->tiles[1] * a->tiles[2];
+    const int64_t per_layer = a->tiles[0] * a->tiles[1], before = layers.first * per_layer,
+                  tiles = (layers.end - layers.first) * per_layer;
     const double predicted_s = transfer_anterpolation_s(k, a->count);
     const size_t limit = k->device->info->max_groups[0];
     int64_t most = per_launch(k, tiles, 1, predicted_s), count;
@@ -431,7 +451,7 @@ void transfer_anterpolate(command_sequence *w, const transfer_meshes *l, const t
     put_places(arguments.places, &l->tiles);
     for (int64_t first = 0; first < tiles; first += count) {
         count = tiles - first < most ? tiles - first : most;
-        arguments.tiles[3] = (int32_t)first;
+        arguments.tiles[3] = (int32_t)(before + first);
         sequence_launch(w, &k->anterpolate, (const size_t[3]){(size_t)count, 1, 1}, &arguments,
                         predicted_s * (double)count / (double)tiles);
     }

@@ -89,8 +89,9 @@ bool transfer_was_used(const transfer_kernels *kernels);   /* whether a job has 
 void transfer_learn(const transfer_kernels *kernels, int step, double predicted_s, double took_s);
 
 /* How long steps are predicted to take, of so many atoms, or of a mesh of so many nodes that is
- * written; 0: nobody knows. */
+ * written; 0: nobody knows. The second one is without kernels; `facts` NULL: as they once were. */
 double transfer_anterpolation_s(const transfer_kernels *kernels, size_t atoms);
+double transfer_foresee_anterpolation_s(const dev_info *info, const calibration *facts, const window *w, size_t atoms);
 double transfer_restriction_s(const transfer_kernels *kernels, const int64_t n[3]);
 double transfer_prolongation_s(const transfer_kernels *kernels, const int64_t n[3]);
 double transfer_interpolation_s(const transfer_kernels *kernels, const int64_t n[3]);
@@ -177,9 +178,11 @@ cutoff_mesh transfer_map_mesh(const transfer_meshes *meshes, const transfer_map 
 /* Each is one launch, or several, where it is predicted to last for more than launch_s; between
  * them the sequence can be cancelled. The bytes are the same. */
 
-/* Equation 12: sets the finest level's charges. */
+/* Equation 12: sets the finest level's charges; or those of some layers of tiles. */
 void transfer_anterpolate(command_sequence *w, const transfer_meshes *l, const transfer_atoms *atoms,
                           buffer_of_float charges);
+void transfer_anterpolate_layers(command_sequence *w, const transfer_meshes *l, const transfer_atoms *atoms,
+                                 spread_layers layers, buffer_of_float charges);
 
 /* Equation 13: sets the charges of level `fine` + 1, from those of level `fine`, which may be in
  * the same buffer. */

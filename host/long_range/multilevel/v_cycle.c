@@ -3,6 +3,7 @@
 #include "cancel.h"
 #include "core/sizes.h"
 #include "error.h"
+#include "long_range/mesh/mesh_rows.h"
 #include "long_range/mesh/transfer_build.h"
 #include "long_range/multilevel/lattice_build.h"
 #include "numerics/lattice_sum.h"
@@ -44,7 +45,10 @@ void v_cycle_run(const v_cycle *c, command_sequence *w)
     if (c->is_mixed)
         spectral_clear(&c->spectral, w);
     sequence_step(w, CYCLE_ANTERPOLATION);
-    transfer_anterpolate(w, &c->meshes, &c->atoms, c->charges);
+    if (c->given_charges != NULL)
+        mesh_rows_write(w, &c->arrays[0], c->given_charges, c->charges);
+    else
+        transfer_anterpolate(w, &c->meshes, &c->atoms, c->charges);
     sequence_step(w, CYCLE_RESTRICTION);
     for (int k = 0; k < top; k++)
         transfer_restrict(w, &c->meshes, k, c->charges, k + 1 < top ? c->charges : top_charges);

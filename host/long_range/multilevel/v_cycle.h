@@ -25,6 +25,7 @@ _Static_assert((int)CYCLE_STEPS <= (int)WORK_STEPS, "a sequence tells them apart
 typedef struct v_cycle {
     const hierarchy *hierarchy;
     const atomic_bool *cancelled; /* looked at while weights are made; may be NULL */
+    const float *given_charges;   /* of nodes, in the place of atoms (mesh_rows.h); or NULL */
     bool is_mixed;                /* the top level is done by transforms: */
     hierarchy top_level;
     spectral spectral;

@@ -336,5 +336,6 @@ const method method_esp = {
     .point = wavefunction_point_number,
     .value = wavefunction_value_at,
     .maps = wavefunction_maps,
+    .list = wavefunction_list,
     .by_host = by_host,
 };

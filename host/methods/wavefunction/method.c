@@ -569,6 +569,12 @@ ley_map *const *wavefunction_maps(const void *context, size_t *count)
     return task->maps;
 }
 
+double *wavefunction_list(const void *context)
+{
+    const wavefunction_task *task = context;
+    return task->request.maps != NULL ? NULL : task->request.values;
+}
+
 double wavefunction_value_at(const void *context, int64_t number, double place_A[3])
 {
     const wavefunction_task *task = context;
@@ -637,6 +643,7 @@ const method method_wavefunction = {
     .point = wavefunction_point_number,
     .value = wavefunction_value_at,
     .maps = wavefunction_maps,
+    .list = wavefunction_list,
     .by_host = by_host,
     .double_has_more_digits = true,
     .has_exp = true,

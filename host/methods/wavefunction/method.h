@@ -18,6 +18,7 @@ int64_t wavefunction_count_planes(const void *task);
 int64_t wavefunction_count_points(const void *task, slab s);
 int64_t wavefunction_point_number(const void *task, slab s, int64_t i);
 ley_map *const *wavefunction_maps(const void *task, size_t *count);
+double *wavefunction_list(const void *task);
 double wavefunction_value_at(const void *task, int64_t number, double place_A[3]);
 int64_t wavefunction_plane_points(const wavefunction_task *task);
 

@@ -8,7 +8,16 @@
 Lengths are in Angstrom, charges in elementary charges. docs/python.md of the sources walks through
 it; the library's equation and conventions are those of leyden.h.
 """
+import os as _os
+import signal as _signal
 import sys as _sys
+
+if _sys.argv[:1] == ["-m"] and "leyden" in getattr(_sys, "orig_argv", ["leyden"]):
+    # python -m leyden: Ctrl-C while it imports, before main() takes signals, shows no traceback.
+    if _signal.getsignal(_signal.SIGINT) is _signal.default_int_handler:
+        _signal.signal(_signal.SIGINT, lambda *_: _os._exit(130))
+
+# pylint: disable=wrong-import-position
 import warnings as _warnings
 from typing import TYPE_CHECKING as _TYPE_CHECKING, Any as _Any
 

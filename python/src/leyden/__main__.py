@@ -8,7 +8,9 @@ import io
 import os
 import re
 import shlex
+import signal
 import sys
+import time
 import warnings
 from typing import Any, List, NoReturn, Optional, Tuple
 
@@ -18,13 +20,16 @@ from . import Atoms, Error, InputError, Particles, RadiiWarning, UsageError, Wav
 from . import _average_command, _energy_command, _fitting_command, _series_command
 from ._atoms import charge_remark
 from ._cell import Cell
-from ._command import as_options, interrupt_code, is_ended, take_signals
+from ._command import as_options, interrupt_code, is_ended, is_other_rank, take_signals
 from ._files import write_whole
 from ._frames import about, import_mdanalysis, selected
 from ._parameters import did_you_mean
 from ._pdbqt import Model, is_pdbqt
+from ._ranks import launched
 from ._topologies import is_topology
 from ._wavefunction_files import is_wavefunction
+
+_PATIENCE_S = 0.5
 
 _Names = List[Tuple[str, str, int]]
 
@@ -249,6 +254,9 @@ def _convert(arguments: argparse.Namespace) -> int:
     return 0
 
 
+_CLOSED = 128 + signal.SIGPIPE  # the exit code where `head`, say, has read what it wanted of the output
+
+
 def _devices(_: argparse.Namespace) -> int:
     for device in devices():
         print(f"{device.index}: {device.path}, {device.name}" + (f": {device.unusable}" if device.unusable else ""))
@@ -315,28 +323,44 @@ def main(words: Optional[List[str]] = None) -> int:
     commands.add_parser("devices", help="what is there").set_defaults(run=_devices)
     arguments = parser.parse_args(words)
     take_signals()
+    arguments.ranks = None
     try:
+        arguments.ranks = launched()
+        if not getattr(arguments, "is_shared", False):  # rank 0 does it alone
+            if is_other_rank(arguments):
+                return 0
+            arguments.ranks = None
         return arguments.run(arguments)
     except (KeyboardInterrupt, Error, OSError, ValueError, ImportError) as error:
         if isinstance(error, KeyboardInterrupt) or is_ended():  # which makes some packages say that they are not installed
             print("leyden: interrupted: nothing is written", file=sys.stderr)
             return interrupt_code()
+        if isinstance(error, BrokenPipeError):
+            return _CLOSED
         said = str(error)
         if isinstance(error, OSError) and error.filename and error.strerror:
             said = f"{error.filename}: {error.strerror}"
         said = said.replace("any_norm=True", "--any-norm")
-        print(f"leyden: {said if arguments.run is _convert else as_options(said)}", file=sys.stderr)
-        return {"UsageError": 1, "ImportError": 1, "NoDeviceError": 3, "DeviceError": 4, "OutOfMemoryError": 4,
-                "WrongResult": 5}.get(
-            type(error).__name__, 2)
+        code = {"UsageError": 1, "ImportError": 1, "NoDeviceError": 3, "DeviceError": 4, "OutOfMemoryError": 4,
+                "WrongResult": 5}.get(type(error).__name__, 2)
+        rank = ""
+        if is_other_rank(arguments):
+            time.sleep(_PATIENCE_S)  # what is wrong on all ranks rank 0 says
+            rank = f"rank {arguments.ranks.Get_rank()}: "
+        print(f"leyden: {rank}{said if arguments.run is _convert else as_options(said)}", file=sys.stderr, flush=True)
+        if arguments.ranks is not None:
+            arguments.ranks.Abort(code)
+        return code
 
 
 def _end(code: int) -> NoReturn:
     """Ends the process; after a signal without waiting for drivers, or for what is still at work."""
+    try:
+        sys.stdout.flush()
+        sys.stderr.flush()
+    except OSError as error:
+        code = _CLOSED if isinstance(error, BrokenPipeError) else code
     if code > 128:
-        with contextlib.suppress(OSError):
-            sys.stdout.flush()
-            sys.stderr.flush()
         os._exit(code)  # pylint: disable=protected-access
     sys.exit(code)
 

@@ -340,6 +340,12 @@ def atoms_of(atoms: AtomsArgument, needs_radii: bool = True) -> Atoms:
     return Atoms(atoms, radii=None if needs_radii or not hasattr(atoms, "atoms") else 0)
 
 
+def places_of(source: Any) -> Atoms:
+    """Atoms whose charges nobody needs: topologies may have none."""
+    of = getattr(source, "atoms", None)
+    return Atoms(of.positions, np.zeros(len(of))) if hasattr(of, "positions") else atoms_of(source, needs_radii=False)
+
+
 def positions_in(points: Any) -> Any:
     """The positions of Atoms, of a Universe or of an AtomGroup; what else there is, an array, say, is left as it is."""
     return getattr(getattr(points, "atoms", points), "positions", points)

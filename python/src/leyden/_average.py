@@ -5,6 +5,7 @@ import html
 import json
 import math
 import os
+import tempfile
 import threading
 import time
 from dataclasses import dataclass
@@ -27,6 +28,7 @@ from ._maps import Map, Origin, own_map
 from ._parameters import TABLES, did_you_mean, take, with_parameters
 from ._picture import draw_profile
 from ._progress import FrameWatcher, FramesProgressArgument
+from ._ranks import Ranks
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -254,6 +256,33 @@ class _Run:
         return {name: np.frombuffer(ffi.buffer(pointer, 8 * found.planes), np.float64).copy()
                 for name, pointer in names.items()}
 
+    def begin(self, positions: np.ndarray, cell: np.ndarray) -> None:
+        """By the first frame of all ranks."""
+        first = ffi.cast("float *", positions.ctypes.data), ffi.cast("double *", cell.ctypes.data)
+        self._call(lambda error: lib.ley_average_begin(self._pointer, *first, error))
+
+    def piece_end(self, frame: int) -> int:
+        return int(lib.ley_average_piece_end(self._pointer, frame))
+
+    def go_to(self, frame: int) -> None:
+        self._call(lambda error: lib.ley_average_go_to(self._pointer, frame, error))
+
+    def join(self, ranks: Ranks, frames: int) -> None:
+        """The sums of all ranks, of so many frames."""
+        self.go_to(frames)
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "sums")
+            own = b""
+            if self.frames() > 0:
+                self.save(os.fsencode(path))
+                with open(path, "rb") as file:
+                    own = file.read()
+            for rank, sums in enumerate(ranks.each(own)):
+                if rank != ranks.own and sums:
+                    with open(path, "wb") as file:
+                        file.write(sums)
+                    self._call(lambda error: lib.ley_average_join(self._pointer, os.fsencode(path), error))
+
     def finish(self) -> Dict[str, Any]:
         """The totals."""
         totals = ffi.new("ley_average_totals *")
@@ -341,8 +370,9 @@ class _Checkpoint:
 class _Averaging:
     """Frames, the sums of them, and how far they are."""
 
-    def __init__(self, frames: Frames, run: _Run, checkpoint: Optional[_Checkpoint], watcher: FrameWatcher) -> None:
-        self.frames, self.run, self.checkpoint, self.watcher = frames, run, checkpoint, watcher
+    def __init__(self, frames: Frames, run: _Run, checkpoint: Optional[_Checkpoint], watcher: FrameWatcher,
+                 ranks: Optional[Ranks]) -> None:
+        self.frames, self.run, self.checkpoint, self.watcher, self.ranks = frames, run, checkpoint, watcher, ranks
         self.count = self.done = self.resumed = 0  # frames that count, frames of the run up to there, those of a checkpoint
 
     def go(self) -> None:
@@ -352,7 +382,11 @@ class _Averaging:
             self.frames.skipped = self.done - self.count
         self.watcher.begin(self.done, len(self.frames))
         try:
-            for block in self.frames.blocks(self.done):
+            if self.ranks is not None:
+                self.run.begin(*self.frames.first())
+            for block in self.frames.blocks(self.done, self.ranks, self.run.piece_end):
+                if self.ranks is not None:
+                    self.run.go_to(self.frames.numbers.index(block.first))
                 self._add(block)
                 if self.checkpoint is not None and self.checkpoint.is_due():
                     self.checkpoint.save(self.run, self.count, self.done)
@@ -366,6 +400,10 @@ class _Averaging:
             raise
         if self.checkpoint is not None:
             self.checkpoint.save(self.run, self.count, self.done)
+        if self.ranks is not None:
+            self.run.join(self.ranks, len(self.frames))
+            self.frames.join(self.ranks)
+            self.ranks.close()
 
     def _add(self, block: Block) -> None:
         try:
@@ -484,7 +522,7 @@ def average(universe: Any, *trajectories: Any, select: Any = None, smooth: float
             step: Optional[int] = None, center: Any = None, fit: Any = None, cell: Any = None, skip_bad: bool = False,
             readers: Optional[int] = None, temperature: float = 300.0, verify_every: Optional[int] = None,
             checkpoint: Any = None, checkpoint_s: float = 60.0, engine: EngineArgument = None,
-            progress: FramesProgressArgument = None, **given: Unpack[AverageKeywords]) -> Average:
+            progress: FramesProgressArgument = None, ranks: Any = None, **given: Unpack[AverageKeywords]) -> Average:
     """The electrostatic potential in periodic cells, averaged over the frames of a trajectory.
 
     phi_t = C 4 pi / V_t sum over k != 0 of exp(-smooth^2 k^2 / 2) / k^2 S_t(k) exp(i k r), S_t(k) = sum_j q_j exp(-i k r_j),
@@ -524,6 +562,8 @@ def average(universe: Any, *trajectories: Any, select: Any = None, smooth: float
             FILE.frames beside it says of which frames it is. Both stay.
         engine: devices, as of `map()`; all of them share the frames. Other jobs of the engine wait.
         progress: True for a bar; or a callable that is given a FrameProgress now and then.
+        ranks: a communicator of mpi4py, whose processes share the frames: all of them call with the same arguments, and
+            have the result, which is that of one process. None: this process alone.
         {parameters}
 
     Ctrl-C raises KeyboardInterrupt, whose `average` is the Average of the frames so far.
@@ -534,7 +574,7 @@ def average(universe: Any, *trajectories: Any, select: Any = None, smooth: float
     axes, keep = _axes_of(profile), []  # type: Dict[str, int], List[Any]
     _choice(boundary, "boundary", list(BOUNDARIES))
     if engine == "host":
-        raise UsageError("engine: averages are computed by devices, and the host alone is none: engine=None takes the "
+        raise UsageError("engine: averages are computed by devices, of which 'host' is none: engine=None takes the "
                          "fastest one, which may be the processor by PoCL")
     given.update(smooth=smooth, tol=tol, dims=dims, spacing=spacing, origin=origin, deviation=deviation, blocks=blocks,  # type: ignore[call-arg]
                  exact_cells=exact_cells, convention=convention, verify_every=verify_every,
@@ -550,12 +590,15 @@ def average(universe: Any, *trajectories: Any, select: Any = None, smooth: float
     watcher = FrameWatcher(progress)
     run = _Run(engine_of(engine), atoms, options)
     try:
+        if ranks is not None and (checkpoint is not None or options.smooth_A == 0):
+            raise UsageError("ranks: neither a run with a checkpoint nor one of point charges is shared")
+        shared = Ranks.of(ranks)
         kept = None if checkpoint is None else _Checkpoint(checkpoint, _source_of(frames, given), checkpoint_s)
-        averaging = _Averaging(frames, run, kept, watcher)
+        averaging = _Averaging(frames, run, kept, watcher, shared)
         try:
             averaging.go()
         except KeyboardInterrupt as interrupt:
-            if averaging.count > 0:
+            if averaging.count > 0 and shared is None:
                 interrupt.average = _result_of(averaging, atoms, options, facts, axes, boundary)  # type: ignore[attr-defined]
             raise
         return _result_of(averaging, atoms, options, facts, axes, boundary)

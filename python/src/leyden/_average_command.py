@@ -14,7 +14,7 @@ import numpy as np
 from ._average import CONVENTIONS, Average, average, method_line
 from ._c import ffi, lib
 from ._cell import lengths
-from ._command import add_frames, frames_in, interrupt_code, parse_numbers
+from ._command import add_frames, frames_in, interrupt_code, is_other_rank, parse_numbers
 from ._errors import MapWarning, UsageError, file_name
 from ._files import check_outputs, write_whole
 from ._parameters import TABLES
@@ -63,7 +63,7 @@ def add_to(commands: Any) -> None:
     how.add_argument("--verify-every", type=int, metavar="N", help="verify one frame of N (default: 256)")
     how.add_argument("--checkpoint", metavar="FILE", help="goes on from it where it is there; kept beside it: FILE.frames")
     how.add_argument("-v", "--verbose", action="store_true", help="more of how it was done")
-    of.set_defaults(run=_run, boundary="tin-foil")
+    of.set_defaults(run=_run, is_shared=True, boundary="tin-foil")
 
 
 def _outputs(arguments: argparse.Namespace) -> Dict[str, str]:
@@ -125,7 +125,7 @@ def _write(made: Average, arguments: argparse.Namespace, maps: Dict[str, str]) -
             written.append(_beside(arguments.profile_picture, axis, made.profiles))
             save_picture(written[-1], functools.partial(_draw, made, arguments, axis), (6, 6))
     if arguments.json is not None:
-        content = {"command": "average", "arguments": {name: value for name, value in vars(arguments).items() if name != "run"},
+        content = {"command": "average", "arguments": {name: value for name, value in vars(arguments).items() if name not in ("run", "ranks", "is_shared")},
                    **made.report}
         write_whole(arguments.json, (json.dumps(content, indent=2) + "\n").encode())
         written.append(arguments.json)
@@ -197,6 +197,8 @@ def _average(arguments: argparse.Namespace) -> int:
         made = found
         print(f"leyden: interrupted after {made.frames} of {made.report['frames_wanted']} frames: the files hold the mean of these",
               file=sys.stderr)
+    if is_other_rank(arguments):
+        return code
     written = _write(made, arguments, maps)
     if not arguments.quiet:
         _say(made, arguments, written)

@@ -39,12 +39,16 @@ def as_options(text: str) -> str:
     """What a message says of Python's arguments, as one types it in a shell."""
     text = text.replace("cell=(a, b, c)", "--cell a,b,c").replace("periodic=False", "--open")
     for given, typed in (("strip=False", "--no-strip"), ("surface=None", "--surface none"), ('receptor="', '--mmgbsa "'),
-                         ('strip="', '--leave-out "')):
+                         ('strip="', '--leave-out "'), ("engine=None", "the default"), ("engine: ", "--device: "),
+                         ("groups and matrix", "--groups and --matrix")):
         text = text.replace(given, typed)
     text = re.sub(r"\b(skip_bad|exact_cells|strip|matrix)=True", lambda found: "--" + found[1].replace("_", "-"), text)
-    text = re.sub(r"\b(coulomb|by|surface)=('[\w-]+'|\"[^\"]*\")", lambda found: f"--{found[1]} {found[2].strip(chr(39))}", text)
-    names = "|".join({name for rows in TABLES.values() for name in rows} | {"groups", "start", "parameters"})
-    text = re.sub(rf"^({names})(?=:| is | and )", lambda found: "--" + found[1].replace("_", "-"), text)
+    text = re.sub(r"^strip(?=:| ')", "--leave-out", text)
+    text = re.sub(r"leyden\.Particles\.load\(topology, gb='(\w+)'\)", r"python3 -m leyden convert TOPOLOGY -o NEW.npz --gb \1", text)
+    text = re.sub(r"\b(coulomb|by|surface|gb)=('[\w-]+'|\"[^\"]*\")", lambda found: f"--{found[1]} {found[2].strip(chr(39))}", text)
+    names = "|".join({name for rows in TABLES.values() for name in rows} | {"groups", "start", "parameters", "select", "matrix"})
+    text = re.sub(rf"^({names})(?=:| is | and | needs | ')|\b((?=\w+_)(?:{names}))\b",
+                  lambda found: "--" + found[0].replace("_", "-"), text)
     return re.sub(r"\b(stop|readers|smooth)=(\d+)", r"--\1 \2", text)
 
 
@@ -63,7 +67,7 @@ def add_frames(what: Any, how: Any, has_cell: bool = True) -> None:
 def frames_in(arguments: argparse.Namespace) -> Dict[str, Any]:
     """The keyword arguments that these are."""
     return {**({"cell": parse_cell(arguments.cell)} if "cell" in arguments else {}),
-            "engine": arguments.device, "progress": Progress(arguments),
+            **({"ranks": arguments.ranks} if arguments.ranks is not None else {}), "engine": arguments.device, "progress": Progress(arguments),
             **{name: getattr(arguments, name) for name in ("start", "stop", "step", "skip_bad", "readers")}}
 
 
@@ -82,6 +86,11 @@ def said_of_checkpoint(path: str) -> Iterator[None]:
         if os.path.exists(path):
             print(f"leyden: frames so far are in {path}: --resume goes on from it", file=sys.stderr)
         raise
+
+
+def is_other_rank(arguments: argparse.Namespace) -> bool:
+    """Whether rank 0 writes, and this is another one."""
+    return arguments.ranks is not None and arguments.ranks.Get_rank() > 0
 
 
 _ended_by: List[int] = []

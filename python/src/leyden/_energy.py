@@ -289,7 +289,7 @@ class Energy:
             raise UsageError("particles: a leyden.Particles is needed, as leyden.Particles.load(\"complex.prmtop\") is, not "
                              f"{type(particles).__name__}")
         if isinstance(engine, str) and engine == "host":
-            raise UsageError("engine: energies are computed by devices, and the host alone is none: engine=None takes the fastest "
+            raise UsageError("engine: energies are computed by devices, of which 'host' is none: engine=None takes the fastest "
                              "one, which may be the processor by PoCL")
         self.particles, self._engine = particles, engine_of(engine)
         self._options, self._said = options_of(given), 0

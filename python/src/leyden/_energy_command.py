@@ -11,7 +11,7 @@ from typing import Any, Dict, List, Union
 import numpy as np
 
 from ._c import lib
-from ._command import add_frames, as_options, check_checkpoint, frames_in, interrupt_code
+from ._command import add_frames, as_options, check_checkpoint, frames_in, interrupt_code, is_other_rank
 from ._energy import PARAMETERS, TERMS, Energies
 from ._energy_run import BY, energy
 from ._errors import DeviceWarning, Error, RadiiWarning, UsageError
@@ -33,6 +33,7 @@ MEANT = {"i": "options of their own, docs/mmgbsa.md lists them", "cp": "TOPOLOGY
          "strip_mask": "--leave-out", "idecomp": "--by residue and --matrix", "gbsa": "--surface"}
 MEANT_CHOICES = {**{word: "energy TOPOLOGY TRAJECTORY --mmgbsa RECEPTOR LIGAND -o FILE.csv" for word in ("mmgbsa", "mmpbsa", "gbsa")},
                  "1": "hct, which is igb=1", "2": "obc1, which is igb=2", "5": "obc2, which is igb=5", "7": "gbn, which is igb=7",
+                 **{word: f"leyden {word}, a command of its own" for word in ("map", "density-map", "compare", "surface", "check", "bench")},
                  "8": "gbn2, which is igb=8", "ewald": "pme", "sasa": "lcpo or numerical"}
 
 
@@ -74,13 +75,14 @@ def add_to(commands: Any) -> None:
     field = of.add_argument_group("energies")
     for row in PARAMETERS.values():
         _add_parameter(field, row)
-    field.add_argument("--open", action="store_true", help="open space, without images")
-    field.add_argument("--periodic", action="store_true", help="in each frame's cell, also where no option needs one")
+    images = field.add_mutually_exclusive_group()
+    images.add_argument("--open", action="store_true", help="open space, without images")
+    images.add_argument("--periodic", action="store_true", help="in each frame's cell, also where no option needs one")
     field.add_argument("--no-whole", action="store_true", help="molecules that a cell has broken stay broken")
     how = of.add_argument_group("how")
     how.add_argument("--resume", action="store_true", help="go on where a run that was interrupted has left OUTPUT.checkpoint")
     add_frames(what, how)
-    of.set_defaults(run=_run)
+    of.set_defaults(run=_run, is_shared=True)
 
 
 def _outputs(arguments: argparse.Namespace) -> Dict[str, str]:
@@ -110,7 +112,7 @@ def _compute(arguments: argparse.Namespace, checkpoint: str) -> Union[Energies, 
     common: Dict[str, Any] = {
         "parameters": arguments.parameters or (), "by": arguments.by, "matrix": arguments.matrix, "whole": not arguments.no_whole,
         "strip": False if arguments.no_strip else True if arguments.strip else arguments.leave_out,
-        "checkpoint": checkpoint, **frames_in(arguments),
+        "checkpoint": checkpoint if arguments.ranks is None else None, **frames_in(arguments),
         **{name: getattr(arguments, name) for name in PARAMETERS if getattr(arguments, name) is not None}}
     files = (arguments.topology, *arguments.trajectories)
     if arguments.mmgbsa is not None:
@@ -168,6 +170,8 @@ def _run(arguments: argparse.Namespace) -> int:
             for kind in (DeviceWarning, RadiiWarning):
                 warnings.simplefilter("always", kind)
             made = _compute(arguments, names["checkpoint"])
+        if is_other_rank(arguments):
+            return 0
         for text in dict.fromkeys(str(warning.message) for warning in said):
             print(f"leyden: warning: {as_options(text)}", file=sys.stderr)
         written = _write(made, names)

@@ -19,9 +19,10 @@ from ._cell import cell_of_box, cell_vectors
 from ._energy import TERMS, Energy
 from ._errors import Error, FileError, InputError, UsageError, file_name, number_of, text_of
 from ._files import write_whole
-from ._frames import Block, Frames, about, import_mdanalysis, place_of, selected, unheard
-from ._particles import Particles
+from ._frames import TRAJECTORIES, Block, Frames, about, check_topology_name, import_mdanalysis, place_of, selected, unheard
+from ._particles import Particles, digest_of
 from ._progress import FrameWatcher
+from ._ranks import Ranks
 from ._whole import Whole
 
 # Residues of one atom and one charge that solutions have; those that proteins bind are not here.
@@ -30,7 +31,6 @@ _IONS = {"NA", "NA+", "CL", "CL-", "K", "K+", "SOD", "CLA", "POT", "LI", "LI+", 
 _MORE_WATERS = {"OPC", "OP3", "TP3", "TP4", "TP5", "T3P", "T4P", "T5P", "DOD"}
 _WITHOUT_FIELD = (".tpr", ".gro", ".pdb", ".ent", ".cif", ".mmcif", ".pqr", ".mol2", ".sdf")  # of names
 _STRUCTURES = (".gro", ".pdb", ".ent", ".cif", ".mmcif", ".inpcrd", ".rst7")
-_TRAJECTORIES = (".xtc", ".trr", ".dcd", ".nc", ".ncdf", ".mdcrd")
 _PIECE_S = 1.0  # of a run that computes some frames at once
 _SYMBOLS = ("", *("H He Li Be B C N O F Ne Na Mg Al Si P S Cl Ar K Ca Sc Ti V Cr Mn Fe Co Ni Cu Zn Ga Ge As Se Br Kr Rb Sr Y Zr Nb Mo "
                   "Tc Ru Rh Pd Ag Cd In Sn Sb Te I Xe").split())
@@ -80,12 +80,15 @@ def open_trajectory(topology: Any, parameters: Any, trajectories: Sequence[Any],
     Errors: FileError, InputError where there are other numbers of atoms, UsageError, ImportError.
     """
     is_made = isinstance(topology, Particles)
+    if not is_made and not isinstance(topology, (str, bytes, os.PathLike)):
+        raise UsageError("topology: the name of a file with the force field is needed, or leyden.Particles, as Particles.from_parmed() "
+                         f"and .from_openmm() make them, not {type(topology).__name__}; a Universe is a trajectory")
     name = "the particles" if is_made else os.fsdecode(file_name(topology))
     if name.lower().endswith(_WITHOUT_FIELD):
         raise InputError(f"{name}: energies need a topology with its force field: GROMACS' topol.top, an Amber .prmtop, or a .psf "
                          "with files of parameters")
-    if not is_made and name.lower().endswith(_TRAJECTORIES):
-        raise UsageError(f"{name} is a trajectory: the topology comes first, and then its trajectories")
+    if not is_made:
+        check_topology_name(name)
     more = [parameters] if isinstance(parameters, (str, bytes, os.PathLike)) else parameters
     if not isinstance(more, (list, tuple)):
         raise UsageError(f"parameters: a list of files' names is needed, not {parameters!r:.60}")
@@ -110,7 +113,7 @@ def open_trajectory(topology: Any, parameters: Any, trajectories: Sequence[Any],
         return particles, universe, name
     files = [os.fsdecode(file_name(path)) for path in trajectories]
     mdanalysis = import_mdanalysis()
-    if files[0].lower().endswith(_STRUCTURES) and any(path.lower().endswith(_TRAJECTORIES) for path in files):
+    if files[0].lower().endswith(_STRUCTURES) and any(path.lower().endswith(TRAJECTORIES) for path in files):
         raise UsageError(f"{files[0]} is one structure, which would count as a frame beside those of {files[-1]}: leave it out, as "
                          "the topology says what the atoms are")
     for path in files:
@@ -254,6 +257,18 @@ class Piece(NamedTuple):
     made_whole: int  # of all frames so far
 
 
+_REST = ".rest"  # of a sum: what rounding has left of it
+
+
+def _add_exactly(sums: Dict[str, np.ndarray], name: str, values: np.ndarray) -> None:
+    """Both together have twice a double's digits, in whatever order values are added."""
+    total, rest = (sums.setdefault(key, np.zeros(values.shape)) for key in (name, name + _REST))
+    made = total + values
+    added = made - total
+    rest += (total - (made - added)) + (values - added)
+    total[...] = made
+
+
 class Gathered:
     """Rows of all frames so far, and sums over them. A piece is there whole or not at all, whenever a signal comes."""
 
@@ -279,17 +294,26 @@ class Gathered:
 
     def take(self, found: Mapping[str, Tuple[Dict[str, np.ndarray], Any]], frames: np.ndarray, done: int, changed: int) -> None:
         """Adds what parts have made of frames, by the parts' names: rows, and matrices that are summed, or None."""
-        sums = {}
+        sums = {name: values.copy() for name, values in self.pieces[-1].sums.items()} if self.pieces else {}
         for part, (_, matrices) in found.items():
-            if matrices is not None:
-                total = self.pieces[-1].sums[f"{part}.matrix"].copy() if self.pieces else np.zeros(matrices.shape[1:])
-                for matrix in matrices:  # frame after frame, so that the sum does not depend on pieces
-                    total += matrix
-                sums[f"{part}.matrix"] = total
+            for matrix in () if matrices is None else matrices:
+                _add_exactly(sums, f"{part}.matrix", matrix)
         rows = {f"{part}.{name}": values for part, (named, _) in found.items() for name, values in named.items()}
         self.pieces.append(Piece(np.array(frames), rows, sums, done, self.made_whole + changed))
         if len(self.pieces) > 1:
             self.pieces[-2].sums.clear()
+
+    def join(self, ranks: Ranks, numbers: range) -> None:
+        """Takes those of all ranks, in the order of frames."""
+        found = list(ranks.each(self.pieces))
+        sums: Dict[str, np.ndarray] = {}
+        for last in (pieces[-1] for pieces in found if pieces):
+            for name, values in last.sums.items():
+                _add_exactly(sums, name.replace(_REST, ""), values)
+        made_whole = sum(pieces[-1].made_whole for pieces in found if pieces)
+        self.pieces = sorted((piece for pieces in found for piece in pieces), key=lambda piece: numbers.index(int(piece.frames[0])))
+        if self.pieces:
+            self.pieces[-1] = self.pieces[-1]._replace(sums=sums, done=len(numbers), made_whole=made_whole)
 
     def rows(self, name: str) -> np.ndarray:
         """(F, ...)."""
@@ -298,7 +322,7 @@ class Gathered:
     def get(self, part: str, name: str) -> Any:
         """Rows (F, ...), or of a sum the mean over frames; None: there is none."""
         last, key = self.pieces[-1], f"{part}.{name}"
-        return last.sums[key] / self.count if key in last.sums else self.rows(key) if key in last.rows else None
+        return (last.sums[key] + last.sums[key + _REST]) / self.count if key in last.sums else self.rows(key) if key in last.rows else None
 
 
 class Checkpoint:
@@ -391,18 +415,12 @@ class _Pace:
             if took_s > _PIECE_S else self.frames
 
 
-def _pieces(gathered: Gathered, frames: Frames, parts: Sequence[Part], way: Way,
-            pairs: np.ndarray) -> Iterator[Tuple[Block, int]]:
+def _pieces(gathered: Gathered, frames: Frames, parts: Sequence[Part], way: Way, pairs: np.ndarray,
+            ranks: Optional[Ranks]) -> Iterator[Tuple[Block, int]]:
     """Frames that are computed at once, and in how many of them molecules were broken."""
-    pace, maker = _Pace(min(part.energy.frames_at_once() for part in parts)), None
-    wants = way.is_open and way.has_cells and way.whole
-    if wants and gathered.done > 0:  # by the first frame of the whole run
-        with contextlib.closing(frames.blocks()) as blocks:  # type: ignore[type-var]
-            start = next(blocks)
-            maker = Whole(frames.atoms, pairs, start.positions[0], start.cells[0])
-    for block in frames.blocks(gathered.done):
-        if wants and maker is None:
-            maker = Whole(frames.atoms, pairs, block.positions[0], block.cells[0])
+    pace = _Pace(min(part.energy.frames_at_once() for part in parts))
+    maker = Whole(frames.atoms, pairs, *frames.first()) if way.is_open and way.has_cells and way.whole else None
+    for block in frames.blocks(gathered.done, ranks):
         first = 0
         while first < len(block.numbers):
             part = slice(first, first + pace.begin())
@@ -428,15 +446,20 @@ def keep_failed(error: BaseException, gathered: Gathered, checkpoint: Optional[C
 
 
 def gather(frames: Frames, parts: Sequence[Part], way: Way, pairs: np.ndarray, checkpoint: Optional[Checkpoint],
-           watcher: FrameWatcher) -> Gathered:
+           watcher: FrameWatcher, communicator: Any = None) -> Gathered:
     """All frames. `pairs`: of atoms that are close together, by which molecules are made whole."""
-    gathered = Gathered()
+    gathered, ranks = Gathered(), Ranks.of(communicator)
+    if ranks is not None and checkpoint is not None:
+        raise UsageError("ranks: a run with a checkpoint is not shared")
     if checkpoint is not None:
         checkpoint.resume(gathered)
         frames.skipped = gathered.done - gathered.count
     watcher.begin(gathered.done, len(frames))
     try:
-        for block, changed in _pieces(gathered, frames, parts, way, pairs):
+        if ranks is not None and not way.is_open:  # settings follow from the first frame of all ranks
+            for part in parts:
+                part.run(*(array[None] for array in frames.first()))
+        for block, changed in _pieces(gathered, frames, parts, way, pairs, ranks):
             try:
                 found = {part.name: part.run(block.positions, None if way.is_open else block.cells) for part in parts}
             except InputError as error:
@@ -450,6 +473,10 @@ def gather(frames: Frames, parts: Sequence[Part], way: Way, pairs: np.ndarray, c
     except (Exception, KeyboardInterrupt) as error:
         keep_failed(error, gathered, checkpoint, watcher, len(frames))
         raise
+    if ranks is not None:
+        gathered.join(ranks, frames.numbers)
+        frames.join(ranks)
+        ranks.close()
     if gathered.count == 0:
         raise InputError("no frame counts")
     if checkpoint is not None:
@@ -464,14 +491,14 @@ def source_of(frames: Frames, options: Any, facts: Mapping[str, Any]) -> Dict[st
     values = {name: getattr(options, name) for name, field in ffi.typeof(options).item.fields
                if field.type.kind in ("primitive", "enum") and name not in ("size", "verify_every")}
     return {"trajectory": [[os.path.basename(name), os.path.getsize(name)] for name in frames.files],
+            "digest of positions": "" if getattr(frames.trajectory, "transformations", ()) else frames.digest(),
             "number of frames": len(frames.trajectory), "first frame": frames.numbers.start, "step": frames.numbers.step,
             "frames": len(frames), "atoms": [len(index), int(index.sum()), int((index ** 2).sum())], "options": values, **facts}
 
 
-def energy_source_of(frames: Frames, topology: str, options: Any, facts: Mapping[str, Any]) -> Dict[str, Any]:
+def energy_source_of(frames: Frames, topology: str, particles: Particles, options: Any, facts: Mapping[str, Any]) -> Dict[str, Any]:
     """What a checkpoint of energies is of."""
-    charges = [float(frames.charges.sum()), float((frames.charges ** 2).sum())]
-    return source_of(frames, options, {"topology": os.path.basename(topology), "charges": charges, **facts})
+    return source_of(frames, options, {"topology": os.path.basename(topology), "digest of particles": digest_of(particles), **facts})
 
 
 def report_of(frames: Frames, gathered: Gathered, watcher: FrameWatcher, parts: Sequence[Part]) -> Dict[str, Any]:

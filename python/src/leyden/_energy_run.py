@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Dict, List, Literal, Optional, Sequence
 import numpy as np
 
 from ._energy import Energies, Energy, comment_of, model_of, options_of
-from ._energy_frames import Checkpoint, Part, Way, gather, kept_of, open_trajectory, report_of, residues_of, energy_source_of
+from ._energy_frames import Checkpoint, Part, Way, energy_source_of, gather, kept_of, open_trajectory, report_of, residues_of
 from ._engine import EngineArgument
 from ._errors import UsageError, switch_of
 from ._frames import Frames, selected
@@ -70,13 +70,13 @@ def _groups_in(universe: Any, groups: Any, index: np.ndarray) -> Any:
     return found, words
 
 
-@with_parameters("ley_energy_options")
+@with_parameters("ley_energy_options", elsewhere={"forces": "they are leyden.Energy(particles, forces=True).run(positions).forces"})
 def energy(topology: Any, *trajectories: Any, parameters: Any = (), strip: Any = None, groups: Any = None,
            by: Optional[Literal["residue", "atom"]] = None, matrix: bool = False, periodic: Optional[bool] = None,
            cell: Any = None, whole: bool = True, start: Optional[int] = None, stop: Optional[int] = None,
            step: Optional[int] = None, skip_bad: bool = False, readers: Optional[int] = None, checkpoint: Any = None,
            checkpoint_s: float = 5.0, engine: EngineArgument = None, progress: FramesProgressArgument = None,
-           **given: Unpack[EnergyKeywords]) -> Energies:
+           ranks: Any = None, **given: Unpack[EnergyKeywords]) -> Energies:
     """Energies of the frames of a trajectory, kcal/mol: Lennard-Jones, Coulomb, generalised Born and surface.
 
     `Energy` has the equation. Terms of bonds, angles and torsions are not computed.
@@ -102,6 +102,7 @@ def energy(topology: Any, *trajectories: Any, parameters: Any = (), strip: Any =
         checkpoint: a file of all rows, written every `checkpoint_s` seconds, where a run is interrupted and at its
             end, from which it goes on where that is there: the result has the same bytes.
         engine: devices, as of `map()`.
+        ranks: a communicator of mpi4py, as of `average()`; without a checkpoint.
         {parameters}
 
     Ctrl-C raises KeyboardInterrupt.
@@ -125,26 +126,30 @@ def energy(topology: Any, *trajectories: Any, parameters: Any = (), strip: Any =
     frames = frames_of(universe, kept.index, way, start, stop, step, skip_bad, readers)
     facts = {"strip": kept.stripped, "by": by, "matrix": matrix, "groups": words, "periodic": not way.is_open,
              "whole": way.whole, "cell": str(cell)}
-    saved = None if checkpoint is None else Checkpoint(checkpoint, energy_source_of(frames, name, asked, facts), checkpoint_s)
+    saved = None if checkpoint is None else Checkpoint(checkpoint, energy_source_of(frames, name, particles, asked, facts), checkpoint_s)
     watcher = FrameWatcher(progress)
     with Energy(particles, engine, by_particle=by is not None, groups=number, **given) as made:
         part = Part("all", made, None, by, matrix)
         try:
-            gathered = gather(frames, [part], way, pairs_of(particles), saved, watcher)
+            gathered = gather(frames, [part], way, pairs_of(particles), saved, watcher, ranks)
         finally:
             watcher.close()
         made.warn(3)
         report: Dict[str, Any] = {**report_of(frames, gathered, watcher, [part]), **facts, "topology": name}
-    report["remarks"] = remarks_of(report)
+    report["remarks"] = remarks_of(report, asked)
     report["comment"] = comment_of(asked, report)
     labels = residues_of(particles)[1] if matrix else part.labels
     return Energies(gathered.frames, gathered.get("all", "terms"), report, gathered.get("all", "by"),
                     labels, gathered.get("all", "matrix"), groups=words)
 
 
-def remarks_of(report: Dict[str, Any]) -> List[str]:
-    """Lines on what was done to frames."""
-    lines = [f"left out: {report['strip']}"] if report["strip"] else []
+def remarks_of(report: Dict[str, Any], asked: Any) -> List[str]:
+    """Lines on what was done to frames, and on numbers that are in other units, as it seems."""
+    lines = [f"a cutoff of {cutoff:g} A is less than most atoms are apart that are not bonded: 1 nm is 10 A"
+             for cutoff in {asked.cutoff_A, asked.born_cutoff_A} if 0 < cutoff < 3]
+    if not 300 < asked.coulomb_constant < 360:
+        lines.append(f"Coulomb's constant is {asked.coulomb_constant:g} here, and 332 in kcal/mol A/e^2")
+    lines += [f"left out: {report['strip']}"] if report["strip"] else []
     if report["made_whole"]:
         lines.append(f"molecules were broken by the cell in {report['made_whole']:,} of {report['frames']:,} frames, and were made "
                      "whole")

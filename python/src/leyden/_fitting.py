@@ -11,19 +11,20 @@ import numpy as np
 
 from . import _task
 from ._arrays import doubles, pointer_to
-from ._atoms import Atoms, AtomsArgument, atoms_of
+from ._atoms import Atoms, AtomsArgument, atoms_of, places_of
 from ._c import ffi, lib
 from ._energy import write_table
 from ._energy_frames import Checkpoint, Gathered, keep_failed, source_of
-from ._engine import EngineArgument, engine_of
+from ._engine import Engine, EngineArgument, engine_of
 from ._errors import InputError, Status, UsageError, file_name, switch_of, text_of
 from ._files import write_whole
 from ._frames import Frames, place_of, selected, universe_of
 from ._grid import Grid, grid_of
 from ._guesses import Guessed
-from ._maps import Map
-from ._parameters import take, with_parameters
+from ._maps import Map, own_map
+from ._parameters import TABLES, did_you_mean, take, with_parameters
 from ._progress import FramesProgressArgument, FrameWatcher
+from ._ranks import Ranks
 from ._radii import VAN_DER_WAALS_A, Labels
 
 if TYPE_CHECKING:
@@ -42,10 +43,10 @@ _RESULT_BYTES = 64 << 20  # of what one call gives
 # ---- Atoms ---------------------------------------------------------------------------------------
 
 
-def _places_of(source: Any) -> Atoms:
-    """Atoms whose charges nobody needs: topologies may have none."""
-    of = getattr(source, "atoms", None)
-    return atoms_of(source) if of is None or not hasattr(of, "positions") else Atoms(of.positions, np.zeros(len(of)))
+def _source_of(atoms: Any) -> Any:
+    """A Universe or an AtomGroup, also of a Structure or of a file that MDAnalysis reads; else Atoms."""
+    is_file = isinstance(atoms, (str, os.PathLike)) and not os.fspath(atoms).endswith((".pqr", ".pqr.gz", ".atoms"))
+    return universe_of(atoms, ()) if is_file or hasattr(atoms, "atoms") else atoms_of(atoms)
 
 
 def _labels_of(atoms: Any) -> Labels:
@@ -65,9 +66,8 @@ def _elements_of(source: Any) -> np.ndarray:
         if np.any(numbers == 0):
             raise InputError(f"{labels.describe(int(np.argmin(numbers)))}: what element it is must be known, or give weights")
         return numbers
-    pointer = lib.ley_atoms_elements(atoms_of(source).pointer)
-    found = np.zeros(0, int) if pointer == ffi.NULL else np.frombuffer(
-        ffi.buffer(pointer, 4 * len(atoms_of(source))), np.int32).astype(int)
+    pointer = lib.ley_atoms_elements(source.pointer)
+    found = np.zeros(0, int) if pointer == ffi.NULL else np.frombuffer(ffi.buffer(pointer, 4 * len(source)), np.int32).astype(int)
     if len(found) == 0 or np.any(found == 0):
         which = f"atom {int(np.argmin(found)) + 1} has" if len(found) else "the atoms have"
         raise InputError(f"{which} no name that tells an element: weights='charge', 'occupancy', or numbers, need none")
@@ -77,9 +77,12 @@ def _elements_of(source: Any) -> np.ndarray:
 def _weights_of(source: Any, weights: Any, count: int) -> np.ndarray:
     if not isinstance(weights, str):
         return doubles(weights, "weights", (count,))
+    kinds = TABLES["ley_density_options"]["weights"].choices
+    if weights not in kinds:
+        raise UsageError(f"weights: {weights!r:.60} is none of {', '.join(kinds)}, nor numbers{did_you_mean(weights, kinds)}")
     universe = getattr(source, "atoms", None)
     if weights == "charge":
-        found = getattr(universe, "charges", None) if universe is not None else atoms_of(source).charges
+        found = getattr(universe, "charges", None) if universe is not None else source.charges
         if found is None:
             raise InputError("weights='charge': the topology has no charges")
         return np.asarray(found, np.float64)
@@ -96,7 +99,7 @@ def _radii_of(source: Any, count: int, convention: str) -> Optional[np.ndarray]:
     """What voltool makes widths of: the atoms' own radii, else those of their elements."""
     if convention != "voltool":
         return None
-    own = getattr(getattr(source, "atoms", None), "radii", None) if hasattr(source, "atoms") else atoms_of(source).radii
+    own = getattr(getattr(source, "atoms", None), "radii", None) if hasattr(source, "atoms") else source.radii
     if own is not None and np.all(np.asarray(own) > 0):
         return np.asarray(own, np.float64)
     words = [_SYMBOLS[k] for k in _elements_of(source)]
@@ -110,8 +113,6 @@ def _radii_of(source: Any, count: int, convention: str) -> Optional[np.ndarray]:
 def _options_of(given: Any) -> Any:
     options = ffi.new("ley_density_options *")
     lib.ley_density_options_default(options)
-    if not isinstance(given.get("weights"), (str, type(None))):
-        given = {**given, "weights": None}
     take(options, "ley_density_options", given, [])
     return options
 
@@ -124,22 +125,47 @@ def _map_of(source: Any, name: str) -> Map:
     raise UsageError(f"{name}: a leyden.Map or a map's file name is needed, not {type(source).__name__}")
 
 
+def _engine_or_host(engine: EngineArgument) -> Tuple[Optional[Engine], bool]:
+    """None: the library's choice, or the host where that is asked for."""
+    by_host = isinstance(engine, str) and engine == "host"
+    return None if engine is None or by_host else engine_of(engine), by_host
+
+
+def _call(engine: Optional[Engine], make: Any) -> None:
+    """What gives a ley_status, while nobody else has the engine."""
+    def work(token: _task.Token) -> None:
+        if engine is not None:
+            token.acquire(engine.lock)
+        try:
+            with Status() as status:
+                status.check(make(status.pointer))
+        finally:
+            if engine is not None:
+                engine.lock.release()
+
+    _task.call(work)
+
+
+def _report_of(totals: Any) -> Dict[str, Any]:
+    return {name: text_of(getattr(totals, name)) if of.type.kind == "array" else getattr(totals, name)
+            for name, of in ffi.typeof("ley_fit_totals").fields}
+
+
 class _Fit:
     """A ley_fit."""
 
     def __init__(self, engine: EngineArgument, options: Any, weights: np.ndarray, radii: Optional[np.ndarray],
-                 grid: Optional[Grid] = None, of_map: Optional[Map] = None, mask: Optional[Map] = None, threshold: bool = False,
+                 of_map: Map, mask: Optional[Map] = None, threshold: bool = False,
                  gradient: bool = False, windows: Optional[np.ndarray] = None, window_count: int = 0) -> None:
-        self._engine = None if engine is None or (isinstance(engine, str) and engine == "host") else engine_of(engine)
-        self.count, self.nodes = len(weights), 0 if grid is None else grid.size
+        self._engine, by_host = _engine_or_host(engine)
+        self.count = len(weights)
         self.windows, self.gradient = window_count, gradient
         window = None if windows is None else np.ascontiguousarray(windows, np.int32)
         weights = np.ascontiguousarray(weights, np.float64)
         radii = None if radii is None else np.ascontiguousarray(radii, np.float64)
         target = ffi.new("ley_fit_target *", {
-            "size": ffi.sizeof("ley_fit_target"), "grid": ffi.NULL if grid is None else grid.pointer,
-            "map": ffi.NULL if of_map is None else of_map._pointer, "mask": ffi.NULL if mask is None else mask._pointer,
-            "has_threshold": threshold, "has_gradient": gradient, "by_host": isinstance(engine, str) and engine == "host",
+            "size": ffi.sizeof("ley_fit_target"), "map": of_map._pointer, "mask": ffi.NULL if mask is None else mask._pointer,
+            "has_threshold": threshold, "has_gradient": gradient, "by_host": by_host,
             "windows": window_count, "window": ffi.NULL if window is None else ffi.from_buffer("int32_t[]", window)})
         box = ffi.new("ley_fit **")
         with Status() as status:
@@ -149,14 +175,10 @@ class _Fit:
         self._pointer = ffi.gc(box[0], lib.ley_fit_destroy)
 
     def run(self, positions: np.ndarray, thresholds: Optional[np.ndarray] = None, scores_only: bool = False) -> Dict[str, np.ndarray]:
-        """Of (F, N, 3): score, (F, 6), window, (F, W), gradient, (F, N, 3), or density, (F, nodes)."""
+        """Of (F, N, 3): score, (F, 6), window, (F, W), gradient, (F, N, 3)."""
         positions = np.ascontiguousarray(positions, np.float32)
         frames = len(positions)
-        arrays: Dict[str, np.ndarray] = {}
-        if self.nodes:
-            arrays["density"] = np.empty((frames, self.nodes), np.float32)
-        else:
-            arrays["score"] = np.empty((frames, len(SCORES)))
+        arrays: Dict[str, np.ndarray] = {"score": np.empty((frames, len(SCORES)))}
         if self.windows and not scores_only:
             arrays["window"] = np.empty((frames, self.windows))
         if self.gradient and not scores_only:
@@ -166,19 +188,9 @@ class _Fit:
             setattr(results, name, ffi.cast("float *", array.ctypes.data) if array.dtype == np.float32 else pointer_to(array))
         threshold = ffi.NULL if thresholds is None else pointer_to(thresholds)
 
-        def work(token: _task.Token) -> None:
-            if self._engine is not None:
-                token.acquire(self._engine.lock)
-            try:
-                with Status() as status:
-                    status.check(lib.ley_fit_run(self._pointer, frames, ffi.from_buffer("float[]", positions), threshold,
-                                                 results, status.pointer))
-            finally:
-                if self._engine is not None:
-                    self._engine.lock.release()
-
         try:
-            _task.call(work)
+            _call(self._engine, lambda error: lib.ley_fit_run(self._pointer, frames, ffi.from_buffer("float[]", positions),
+                                                              threshold, results, error))
         except KeyboardInterrupt:
             lib.ley_fit_cancel(self._pointer)
             raise
@@ -188,8 +200,7 @@ class _Fit:
     def report(self) -> Dict[str, Any]:
         totals = ffi.new("ley_fit_totals *")
         lib.ley_fit_get_totals(self._pointer, totals)
-        return {name: text_of(getattr(totals, name)) if of.type.kind == "array" else getattr(totals, name)
-                for name, of in ffi.typeof("ley_fit_totals").fields}
+        return _report_of(totals)
 
 
 # ---- Maps ----------------------------------------------------------------------------------------
@@ -245,6 +256,15 @@ def _by_form_factors(atoms: Atoms, elements: np.ndarray, occupancies: np.ndarray
     return np.ascontiguousarray(values.transpose(2, 1, 0), np.float32)
 
 
+def _by_gaussians(atoms: Atoms, weights: np.ndarray, options: Any, grid: Grid, engine: EngineArgument) -> Map:
+    own, by_host = _engine_or_host(engine)
+    box, totals = ffi.new("ley_map **"), ffi.new("ley_fit_totals *")
+    numbers = np.ascontiguousarray(weights, np.float64)
+    _call(own, lambda error: lib.ley_density_map_create(ffi.NULL if own is None else own.pointer, atoms.pointer, pointer_to(numbers),
+                                                        options, grid.pointer, by_host, box, totals, error))
+    return Map._of(own_map(box[0]), _report_of(totals))
+
+
 @with_parameters("ley_density_options", without=("window_radius", "weights"))
 def density_map(atoms: AtomsArgument, *, weights: Any = "number", grid: Optional[Grid] = None, like: Any = None,
                 spacing: Optional[float] = None, form: Optional[Literal["xray", "electron"]] = None,
@@ -259,7 +279,8 @@ def density_map(atoms: AtomsArgument, *, weights: Any = "number", grid: Optional
     >>> density = leyden.density_map(universe.select_atoms("protein"), resolution=6.5, like="emd_1234.map")
 
     Args:
-        atoms: what `Atoms()` takes, as "protein.pqr", a Universe or an AtomGroup.
+        atoms: what `Atoms()` takes, as "protein.pqr", a Universe or an AtomGroup, or the name of a file that MDAnalysis
+            reads, as "protein.pdb"; charges are needed for weights="charge" alone.
         weights: w_i: "number", the atomic number, by the topology's elements or else by the names of atoms; "mass",
             "charge", "occupancy"; or numbers, (n,).
         grid, like, spacing: where the nodes are: on a Grid; on that of a Map, or of a map's file; or this far apart, 3
@@ -272,19 +293,24 @@ def density_map(atoms: AtomsArgument, *, weights: Any = "number", grid: Optional
     Errors: UsageError; InputError where elements are needed that are not known, or the resolution is less than the
     spacing; those of `map()`.
     """
-    of = _places_of(atoms)
+    source = _source_of(atoms)
+    of = places_of(source)
     options = _options_of(given)
     where = _grid_for(of, options, grid, like, spacing)
-    if form is not None:
-        if form not in FORMS:
-            raise UsageError(f"form: {form!r} is none of 'xray', 'electron'")
-        occupancies = _weights_of(atoms, "occupancy", len(of))
-        return Map.from_array(_by_form_factors(of, _elements_of(atoms), occupancies, form, where, options.resolution_A), where)
     convention = str(given.get("convention") or "molmap")
-    fit = _Fit(engine, options, _weights_of(atoms, weights, len(of)), _radii_of(atoms, len(of), convention), grid=where)
-    values = fit.run(np.asarray(of.positions, np.float32)[None])["density"]
-    made = Map.from_array(values.reshape(where.shape), where)
-    made.report = fit.report
+    said = f"{convention} at {options.resolution_A:.6g} A, weights: {weights if isinstance(weights, str) else 'numbers'}"
+    if form not in (None, *FORMS):
+        raise UsageError(f"form: {form!r} is none of 'xray', 'electron'")
+    radii = _radii_of(source, len(of), convention)
+    if radii is not None:
+        of = Atoms(of.positions, np.zeros(len(of)), radii)
+    made = _by_gaussians(of, _weights_of(source, weights, len(of)), options, where, engine)
+    if form is not None:
+        said, made.report = f"{form} form factors at {options.resolution_A:.6g} A", {}
+        made.values[:] = _by_form_factors(of, _elements_of(source), _weights_of(source, "occupancy", len(of)), form, where,
+                                          options.resolution_A)
+    made.header = f"density of {len(of):,} atoms, {said}"
+    made.report = {**made.report, "method": made.header, "accuracy": None}
     return made
 
 
@@ -363,7 +389,7 @@ class FitScores(Guessed):
             ax = plt.figure(layout="constrained").add_subplot()
         if len(self) == 1 and self.local is not None:
             lines = ax.plot(np.arange(1, self.local.shape[1] + 1), self.local[0], **options)
-            ax.set_xlabel(self.report.get("by") or "window")
+            ax.set_xlabel(f"{self.report.get('by') or 'window'}, counted from 1")
         else:
             shown = [name for name in ("pearson", "overlap", "masked", "thresholded") if getattr(self, name) is not None]
             lines = [ax.plot(self.frames, getattr(self, name), label=name, **options)[0] for name in shown]
@@ -407,15 +433,18 @@ def _crc(values: Any) -> Optional[int]:
     return None if values is None else zlib.crc32(np.ascontiguousarray(values).tobytes())
 
 
-def _gather(frames: Frames, fit: _Fit, threshold: Any, most: int, kept: Optional[Checkpoint], watcher: FrameWatcher) -> Gathered:
+def _gather(frames: Frames, fit: _Fit, threshold: Any, most: int, kept: Optional[Checkpoint], watcher: FrameWatcher,
+            communicator: Any) -> Gathered:
     """All frames, so many at once."""
-    gathered = Gathered()
+    gathered, ranks = Gathered(), Ranks.of(communicator)
+    if ranks is not None and kept is not None:
+        raise UsageError("ranks: a run with a checkpoint is not shared")
     if kept is not None:
         kept.resume(gathered)
         frames.skipped = gathered.done - gathered.count
     watcher.begin(gathered.done, len(frames))
     try:
-        for block in frames.blocks(gathered.done):
+        for block in frames.blocks(gathered.done, ranks):
             for k in range(0, len(block.numbers), most):
                 numbers, positions = block.numbers[k:k + most], block.positions[k:k + most]
                 own = None if threshold is None else np.full(len(positions), np.nan if isinstance(threshold, str) else threshold)
@@ -438,6 +467,10 @@ def _gather(frames: Frames, fit: _Fit, threshold: Any, most: int, kept: Optional
         raise
     finally:
         watcher.close()
+    if ranks is not None:
+        gathered.join(ranks, frames.numbers)
+        frames.join(ranks)
+        ranks.close()
     if gathered.count == 0:
         raise InputError("no frame counts")
     if kept is not None:
@@ -451,7 +484,7 @@ def fit_score(map: Any, universe: Any, *trajectories: Any, weights: Any = "numbe
               gradient: bool = False, select: Any = None, start: Optional[int] = None, stop: Optional[int] = None,
               step: Optional[int] = None, skip_bad: bool = False, readers: Optional[int] = None, checkpoint: Any = None,
               checkpoint_s: float = 5.0, engine: EngineArgument = None, progress: FramesProgressArgument = None,
-              **given: "Unpack[Fit_scoreKeywords]") -> FitScores:
+              ranks: Any = None, **given: "Unpack[Fit_scoreKeywords]") -> FitScores:
     """How well each frame of a trajectory fits a map: correlations of the atoms' density (`density_map()`) with it.
 
     >>> scores = leyden.fit_score("emd_1234.map", "protein.psf", "run.dcd", resolution=5)
@@ -471,6 +504,7 @@ def fit_score(map: Any, universe: Any, *trajectories: Any, weights: Any = "numbe
         select: atoms that count: words of MDAnalysis's language, or an AtomGroup. None: all.
         start, stop, step, skip_bad, readers, progress: as of `leyden.average()`.
         checkpoint, checkpoint_s: as of `leyden.energy()`: a file from which a run goes on.
+        ranks: a communicator of mpi4py, as of `leyden.average()`; name the engine, so that all take the same.
         engine: as of `map()`, "all" for all devices; "host"; None: the host, or the fastest device where that is sooner.
         {parameters}
 
@@ -481,6 +515,10 @@ def fit_score(map: Any, universe: Any, *trajectories: Any, weights: Any = "numbe
     of_mask = None if mask is None else _map_of(mask, "mask")
     if isinstance(threshold, str) and threshold != "mean+deviation":
         raise UsageError(f"threshold: a number or 'mean+deviation' is needed, not {threshold!r}")
+    if threshold is not None and not isinstance(threshold, str) and not float(threshold) > 0:
+        raise UsageError(f"threshold: {threshold} must be above 0, else it is the same as without")
+    if by is None and given.get("window_radius") is not None:
+        raise UsageError("window_radius is for local correlations: by='residue' asks for them")
     frames = Frames(universe_of(universe, trajectories), select=select, start=start, stop=stop, step=step, cell=np.eye(3),
                     skip_bad=switch_of(skip_bad, "skip_bad"), readers=readers, needs_charges=False)
     group, options = frames.group, _options_of(given)
@@ -494,7 +532,7 @@ def fit_score(map: Any, universe: Any, *trajectories: Any, weights: Any = "numbe
         "map": _crc(of_map.values), "mask": _crc(None if of_mask is None else of_mask.values), "weights": _crc(weight),
         "threshold": threshold, "windows": _crc(windows), "gradient": gradient}), checkpoint_s)
     watcher = FrameWatcher(progress)
-    gathered = _gather(frames, fit, threshold, most, kept, watcher)
+    gathered = _gather(frames, fit, threshold, most, kept, watcher, ranks)
     totals = fit.report
     report = {**totals, "files": frames.files, "frames": gathered.count, "skipped": frames.skipped,
               "resumed_frames": gathered.resumed, "first_skipped": [bad._asdict() for bad in frames.bad], "atoms": len(group),

@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import argparse
+import io
 import os
 import sys
 import warnings
@@ -9,9 +10,9 @@ from typing import Any, List
 
 import numpy as np
 
-from ._command import add_frames, check_checkpoint, frames_in, interrupt_code, said_of_checkpoint
+from ._command import add_frames, check_checkpoint, frames_in, interrupt_code, is_other_rank, said_of_checkpoint
 from ._errors import UsageError
-from ._files import check_outputs
+from ._files import check_outputs, write_whole
 from ._fitting import FitScores, fit_score
 from ._parameters import TABLES
 from ._picture import picture_name, save_picture
@@ -47,7 +48,7 @@ def add_to(commands: Any) -> None:
     how.add_argument("--verify-every", type=int, metavar="N", help="verify one frame of N; 0: none (default: 256)")
     how.add_argument("--resume", action="store_true", help="go on where a run that was interrupted has left OUTPUT.checkpoint")
     add_frames(what, how, has_cell=False)
-    of.set_defaults(run=_run)
+    of.set_defaults(run=_run, is_shared=True)
 
 
 def _local_name(arguments: argparse.Namespace) -> str:
@@ -86,11 +87,17 @@ def _say(made: FitScores, arguments: argparse.Namespace, names: List[str]) -> No
     r = made.report
     left = f", {r['skipped']} left out" if r["skipped"] else ""
     print(f"trajectory: {r['frames']:,} frame{'s' * (r['frames'] != 1)}{left}, {r['atoms']:,} atoms")
-    if np.any(np.isfinite(made.pearson)):
+    if len(made) == 1:
+        print("\n".join(f"{name}: {values[0]:.6f}" for name, values in made.columns().items() if name not in ("frame", "mean", "deviation")))
+    elif np.any(np.isfinite(made.pearson)):
         print(f"pearson: {np.nanmean(made.pearson):.6f} on average, from {np.nanmin(made.pearson):.6f} to "
               f"{np.nanmax(made.pearson):.6f}, which is frame {made.best}")
     if r["undefined"]:
         print(f"undefined: {r['undefined']:,} of the frames have no correlation, as no atom is near the map")
+    for name, values in (("masked", made.masked), ("thresholded", made.thresholded)):
+        few = 0 if values is None else int(np.sum(np.isnan(values) & np.isfinite(made.pearson)))
+        if few:
+            print(f"undefined: {name} in {few:,} of the frames: none of the map's nodes count for it, or all have the same value")
     if r["checked_frames"]:
         print(f"verified: {r['checked_frames']:,} frame{'s' * (r['checked_frames'] != 1)}, off by at most {r['error']:.2g}")
     resumed = f", {r['resumed_frames']:,} frames were there" if r["resumed_frames"] else ""
@@ -104,7 +111,7 @@ def _compute(arguments: argparse.Namespace) -> FitScores:
         threshold=_threshold_of(arguments.threshold), by=arguments.by, gradient=arguments.gradient is not None,
         select=arguments.select, resolution=arguments.resolution, convention=arguments.convention,
         window_radius=arguments.window_radius, verify_every=arguments.verify_every,
-        checkpoint=_checkpoint_name(arguments), **frames_in(arguments))
+        checkpoint=_checkpoint_name(arguments) if arguments.ranks is None else None, **frames_in(arguments))
 
 
 def _run(arguments: argparse.Namespace) -> int:
@@ -118,11 +125,15 @@ def _run(arguments: argparse.Namespace) -> int:
         if os.path.exists(_checkpoint_name(arguments)):
             return interrupt_code()
         raise
+    if is_other_rank(arguments):
+        return 0
     made.save(arguments.output)
     if arguments.by and arguments.output.endswith(".csv"):
         made.save_local(_local_name(arguments))
     if arguments.gradient is not None:
-        np.save(arguments.gradient, made.gradient)
+        content = io.BytesIO()
+        np.save(content, made.gradient)
+        write_whole(arguments.gradient, content.getvalue())
     if arguments.picture is not None:
         save_picture(arguments.picture, lambda figure: made.plot(figure.add_subplot()), (7, 4))
     os.unlink(_checkpoint_name(arguments))

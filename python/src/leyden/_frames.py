@@ -3,6 +3,7 @@ sooner."""
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import json
 import mmap
 import os
@@ -19,13 +20,14 @@ from collections import deque
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from multiprocessing.connection import Connection
-from typing import Any, Iterator, List, NamedTuple, Optional, Sequence, Tuple
+from typing import Any, Callable, Iterable, Iterator, List, NamedTuple, Optional, Sequence, Tuple
 
 import numpy as np
 
 from ._cell import cell_vectors, vectors_of_boxes
 from ._dcd import Cells, PlainFiles, is_cut, name_of, part_of, parts_of
 from ._errors import FileError, InputError, UsageError, switch_of
+from ._ranks import Ranks
 
 # Formats of MDAnalysis in which any frame can be read without those before it.
 _RANDOM = {"DCD", "LAMMPS", "XTC", "TRR", "NCDF", "NC", "H5MD", "TNG"}
@@ -346,8 +348,20 @@ def selected(of: Any, words: Any, name: str = "select") -> Any:
     return group
 
 
+TRAJECTORIES = (".xtc", ".trr", ".dcd", ".nc", ".ncdf", ".mdcrd")
+
+
+def check_topology_name(name: str) -> None:
+    """Errors: UsageError where it is a trajectory's."""
+    if name.lower().endswith(TRAJECTORIES):
+        raise UsageError(f"{name} is a trajectory: the topology comes first, and then its trajectories")
+
+
 def universe_of(source: Any, trajectories: Sequence[Any]) -> Any:
-    """A Universe or an AtomGroup, of itself or of files. Errors: FileError, InputError, UsageError, ImportError."""
+    """A Universe or an AtomGroup, of itself, of files or of a Structure of ParmEd. Errors: FileError, InputError, UsageError,
+    ImportError."""
+    if hasattr(source, "coordinates") and hasattr(source, "atoms"):
+        source = import_mdanalysis().Universe(source)
     if hasattr(source, "atoms"):
         if trajectories:
             raise UsageError("trajectories are for the name of a topology: a Universe has its own")
@@ -362,6 +376,7 @@ def universe_of(source: Any, trajectories: Sequence[Any]) -> Any:
                 pass
         except OSError as error:
             raise FileError(f"{name}: {error.strerror}") from None
+    check_topology_name(files[0])
     mdanalysis = import_mdanalysis()
     with about(files), warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -526,16 +541,53 @@ class Frames:
         self.skipped += len(bad)
         self.bad += bad[:_KEPT - len(self.bad)]
 
+    def digest(self) -> str:
+        """A short text of the positions in the run's first and last frame, which in other trajectories are others."""
+        made = hashlib.sha256()
+        with self._as_it_was(), unheard():
+            for number in (self.numbers[0], self.numbers[-1]):
+                with contextlib.suppress(Exception):  # what is wrong with a frame is said when it is computed
+                    made.update(np.asarray(self.trajectory[number].positions, np.float32).tobytes())
+        return made.hexdigest()[:16]
+
     # ---- Blocks ----------------------------------------------------------------------------------
 
-    def blocks(self, after: int = 0) -> Iterator[Block]:
-        """The blocks, in order; `after`: frames of the run that are left aside, as a `Block.done` of another time has it.
+    def first(self) -> Tuple[np.ndarray, np.ndarray]:
+        """Positions (N, 3) and cell of the first frame that can be used."""
+        positions, cell = np.empty((1, self.atoms, 3), np.float32), np.empty((1, 3, 3))
+        with self._as_it_was():
+            for number in self.numbers:
+                if self._reading.fill(self._source, [number], positions, cell, True)[0]:
+                    break
+        return positions[0], cell[0]
+
+    def join(self, ranks: Ranks) -> None:
+        """What all ranks have left out."""
+        found = list(ranks.each((self.skipped, self.bad)))
+        self.skipped = sum(skipped for skipped, _ in found)
+        self.bad = sorted(one for _, bad in found for one in bad)[:_KEPT]
+
+    def _pieces(self, ranks: Ranks, piece_end: Optional[Callable[[int], int]]) -> List[range]:
+        """Some for each of the ranks."""
+        most = max(1, min(_BLOCK_BYTES // max(12 * self.atoms, 1), _MOST_FRAMES, len(self) // (8 * ranks.count)))
+        ends = [0]
+        while ends[-1] < len(self):
+            ends.append(min(ends[-1] + most if piece_end is None else piece_end(ends[-1]), len(self)))
+        return [self.numbers[first:end] for first, end in zip(ends, ends[1:])]
+
+    def blocks(self, after: int = 0, ranks: Optional[Ranks] = None,
+               piece_end: Optional[Callable[[int], int]] = None) -> Iterator[Block]:
+        """The blocks, in order; `after`: frames of the run that are left aside, as a `Block.done` of another time has it;
+        `ranks`: those that this rank takes, one by one, where they end behind the frame that `piece_end` has for their first.
 
         Errors: InputError of a frame that cannot be used, with its number and its file; FileError.
         """
         numbers = self.numbers[after:]
         readers, files = self._count_readers(numbers)
-        if self._is_plain_memory:
+        if ranks is not None:
+            pieces = self._pieces(ranks, piece_end)
+            made = self._of_reader(ranks.taken(pieces), max(map(len, pieces)))
+        elif self._is_plain_memory:
             made = self._of_memory(numbers)
         else:
             most = max(1, min(_BLOCK_BYTES // max(12 * self.atoms, 1), _MOST_FRAMES, -(-len(numbers) // (2 * readers))))
@@ -551,7 +603,7 @@ class Frames:
                 self._leave_out(bad)
                 if good:
                     yield Block(np.array(good, np.int64), positions[:len(good)], cells[:len(good)], done)
-        if self._cut is not None:
+        if self._cut is not None and (ranks is None or ranks.own == 0):
             self._leave_out([self._cut])
 
     @property
@@ -581,7 +633,7 @@ class Frames:
             keep = np.array([number not in wrong for number in part])
             yield len(part), index[keep].tolist(), bad, of if keep.all() else of[keep], cells[keep]
 
-    def _of_reader(self, parts: List[range], most: int) -> Iterator[Any]:
+    def _of_reader(self, parts: Iterable[range], most: int) -> Iterator[Any]:
         positions, cells = np.empty((most, self.atoms, 3), np.float32), np.empty((most, 3, 3))
         for part in parts:
             good, bad = self._reading.fill(self._source, part, positions, cells, not self._skips)
@@ -627,7 +679,7 @@ class Frames:
             return 1, None
         cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
         expected_s, wanted = len(numbers) * self._frame_s, self._wanted_readers
-        most = min(min(cores, _MOST_READERS) if wanted is None else int(wanted), len(numbers))
+        most = max(1, min(min(cores, _MOST_READERS) if wanted is None else int(wanted), len(numbers)))
         if most > 1 and (wanted is not None or expected_s > _SHORT_S) and not getattr(self.trajectory, "transformations", ()):
             with self._as_it_was():
                 files = PlainFiles.of(self.trajectory, numbers)

@@ -7,7 +7,7 @@ from typing import Any, List, Sequence, Tuple, Union
 import numpy as np
 
 from ._arrays import doubles, pointer_to
-from ._atoms import atoms_of
+from ._atoms import places_of
 from ._c import ffi, lib
 from ._errors import InputError, Status, UsageError, number_of
 from ._guesses import OF_GRID, Guessed
@@ -60,7 +60,7 @@ class Grid(Guessed):
 
         Its origin is a multiple of the spacing, so that meshes of one spacing share their points.
         """
-        pointer, apart, beyond = atoms_of(atoms).pointer, number_of(spacing, "spacing"), number_of(padding, "padding")
+        pointer, apart, beyond = places_of(atoms).pointer, number_of(spacing, "spacing"), number_of(padding, "padding")
         return cls._made(lambda made, error: lib.ley_grid_around(pointer, apart, beyond, made, error))
 
     @classmethod

@@ -200,7 +200,7 @@ def mmgbsa(topology: Any, *trajectories: Any, receptor: Any, ligand: Any, parame
            by: Optional[Literal["residue", "atom"]] = None, matrix: bool = False, cell: Any = None, whole: bool = True,
            start: Optional[int] = None, stop: Optional[int] = None, step: Optional[int] = None, skip_bad: bool = False,
            readers: Optional[int] = None, checkpoint: Any = None, checkpoint_s: float = 5.0, engine: EngineArgument = None,
-           progress: FramesProgressArgument = None, gb: Optional[Literal["none", "hct", "obc1", "obc2", "gbn", "gbn2"]] = "obc2",
+           progress: FramesProgressArgument = None, ranks: Any = None, gb: Optional[Literal["none", "hct", "obc1", "obc2", "gbn", "gbn2"]] = "obc2",
            surface: Optional[Literal["none", "lcpo", "numerical"]] = "lcpo", **given: Unpack[MmgbsaKeywords]) -> Binding:
     """MM/GBSA: the energy of binding, by a trajectory of the complex.
 
@@ -219,8 +219,8 @@ def mmgbsa(topology: Any, *trajectories: Any, receptor: Any, ligand: Any, parame
         strip: what is left out: True: water and ions of one charge; words or an AtomGroup; False: solvent counts as
             solute; None: solvent is refused.
         by: "residue" or "atom": shares of each in delta. matrix: of pairs of residues, the mean over frames.
-        parameters, cell, whole, start, stop, step, skip_bad, readers, checkpoint, checkpoint_s, engine, progress: as
-            of `energy()`.
+        parameters, cell, whole, start, stop, step, skip_bad, readers, checkpoint, checkpoint_s, engine, progress,
+            ranks: as of `energy()`.
         gb, surface: as of `energy()`, but for their defaults; None: none.
         {parameters}
 
@@ -242,7 +242,8 @@ def mmgbsa(topology: Any, *trajectories: Any, receptor: Any, ligand: Any, parame
              **{f"{name}_words": words if isinstance(words, str) else "an AtomGroup"
                 for name, words in (("receptor", receptor), ("ligand", ligand))},
              "ligand_sum": int(np.flatnonzero(sides["ligand"]).sum())}
-    saved = None if checkpoint is None else Checkpoint(checkpoint, energy_source_of(frames, topology_name, asked, facts), checkpoint_s)
+    saved = None if checkpoint is None else Checkpoint(
+        checkpoint, energy_source_of(frames, topology_name, whole_particles, asked, facts), checkpoint_s)
     watcher, opened, made = FrameWatcher(progress), engine_of(engine), []
     with contextlib.ExitStack() as stack:
         for name in PARTS:
@@ -252,14 +253,14 @@ def mmgbsa(topology: Any, *trajectories: Any, receptor: Any, ligand: Any, parame
             energy = stack.enter_context(Energy(of, opened, by_particle=by is not None, groups=groups, **given))
             made.append(Part(name, energy, index, by, matrix))
         try:
-            gathered = gather(frames, made, way, pairs_of(whole_particles), saved, watcher)
+            gathered = gather(frames, made, way, pairs_of(whole_particles), saved, watcher, ranks)
         finally:
             watcher.close()
         for part in made:
             part.energy.warn(3)
         report: Dict[str, Any] = {**report_of(frames, gathered, watcher, made), **facts, "topology": topology_name,
                                   "gb": model_of(asked)}
-    report["remarks"] = remarks_of(report)
+    report["remarks"] = remarks_of(report, asked)
     report["comment"] = comment_of(asked, report)
     report["title"] = f"{os.path.basename(topology_name)}: {report['frames']} frames"
     return _binding(gathered, made, whole_particles, sides, report)

@@ -1,6 +1,7 @@
 """Particles of molecular mechanics: charges, Lennard-Jones types, exclusions, Born radii; from topologies."""
 from __future__ import annotations
 
+import hashlib
 import os
 from typing import Any, Callable, Dict, List, Mapping, Optional, Tuple
 
@@ -73,6 +74,15 @@ def _struct_of(given: Mapping[str, Any]) -> Tuple[Any, List[Any]]:
         else:
             setattr(struct, name, ffi.cast(ffi.typeof(getattr(struct, name)), array.ctypes.data))
     return struct, keep
+
+
+def digest_of(particles: "Particles") -> str:
+    """A short text, another one of other particles."""
+    made = hashlib.sha256()
+    for name in _ARRAYS:
+        values = getattr(particles, name)
+        made.update(f"{name} {np.shape(values)} ".encode() + (b"" if values is None else np.asarray(values).tobytes()))
+    return made.hexdigest()[:16]
 
 
 class Particles(Guessed):

@@ -1,7 +1,7 @@
 #include "fftw_api.h"
 
-#include "../environment.h"
-#include "../library.h"
+#include "environment.h"
+#include "library.h"
 
 #include <pthread.h>
 

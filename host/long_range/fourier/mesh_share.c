@@ -1,0 +1,417 @@
+#include "long_range/fourier/mesh_share.h"
+
+#include "cancel.h"
+#include "clock.h"
+#include "costs.h"
+#include "error.h"
+#include "log.h"
+#include "long_range/fourier/spectral.h"
+#include "long_range/mesh/transfer.h"
+#include "memory.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+/* Another rank is waited for as long as spreading all atoms takes, but not less than this. */
+static const double least_patience_s = 1;
+
+/* At the end others are there, unless the job fails. */
+static const double most_end_s = 5;
+
+static const struct timespec moment = {.tv_nsec = 200000};
+
+/* ---- Whether it pays ------------------------------------------------------------------------- */
+
+/* What ranks are to have in common, and what rank 0 has decided. */
+typedef struct share_terms {
+    int64_t n[3], first[3];
+    double step_A[3][3], origin_A[3];
+    int64_t transform[3]; /* nodes of FFTW's on this rank's first device; 0: it has another one */
+    double alone_s, predicted_s, exchange_s;
+    bool is_able, pays, transforms;
+} share_terms;
+
+static double mesh_bytes(const hierarchy *h)
+{
+    return (double)h->level[0].n[0] * (double)h->level[0].n[1] * (double)(spread_layers_of(h) * SPREAD_EDGE) *
+           sizeof(float);
+}
+
+/* In layers and wires transforms look at all charges. */
+static bool can_share(const hierarchy *h, const job_view *job)
+{
+    const bool looks_at_all = h->solver != HIERARCHY_MULTILEVEL && h->cell.dimensions % 3 != 0;
+    const double most_bytes = 1 << 30; /* of a layer, for MPI */
+    return h->levels > 0 && job->device_count > 0 && !looks_at_all &&
+           mesh_bytes(h) / (double)spread_layers_of(h) < most_bytes &&
+           memory_check_one("the ranks' charges", mesh_bytes(h), "a wider mesh spacing", NULL) == LEY_OK;
+}
+
+/* What a device is predicted to take for a mesh's transform, one way; 0: not by FFTW. */
+static double find_transform(const hierarchy *h, const char *library, const job_view *job, int64_t n[3])
+{
+    static const char fftw[] = "fftw";
+    const dev_info *info = job->devices[0].info;
+    const char *planned = plan_word(job->plan, info, "fft");
+    fft_wish wish = {.library = planned != NULL ? planned : library[0] != '\0' ? library : NULL, .in_place = true};
+    fft_prediction predicted;
+    spectral_extent(info, h, n);
+    for (int axis = 0; axis < 3; axis++) {
+        wish.n[axis] = (size_t)n[axis];
+        wish.filled[axis] = (size_t)h->level[0].n[axis];
+    }
+    const double bytes = rank_transform_bytes(h, n, job->ranks);
+    const bool is = h->solver == HIERARCHY_FOURIER && !long_wavelengths_are_wanted(h) &&
+                    fft_predict(info, &wish, &predicted) && strcmp(predicted.library, fftw) == 0 &&
+                    memory_check_one("the ranks' transforms", bytes, "a wider mesh spacing", NULL) == LEY_OK;
+    if (!is)
+        memset(n, 0, 3 * sizeof *n);
+    return is ? predicted.transform_s : 0;
+}
+
+/* Charges come to all ranks, which go on alone; or they are transformed on the way, where that is
+ * sooner. */
+static void predict(const hierarchy *h, size_t atoms, double transform_s, const job_view *job, share_terms *t)
+{
+    const double ranks = job->ranks, bytes = mesh_bytes(h), others = 1 - 1 / ranks;
+    const ranks_speed link = ranks_link();
+    const device_view *d = &job->devices[0];
+    double bus[COSTS_MOST];
+    costs_known(&bus_costs, d->info, bus);
+    const double spread_s = transfer_foresee_anterpolation_s(d->info, d->is_known ? &d->facts : NULL, h->window, atoms);
+    const double turns_s =
+        2 * link.latency_s * ranks + rank_transform_moved(h, t->transform, job->ranks) / link.bytes_per_s;
+    t->transforms = 2 * transform_s * others > turns_s;
+    t->alone_s = spread_s + (t->transforms ? 2 * transform_s : 0);
+    t->exchange_s = link.latency_s * ranks + others * bytes / link.bytes_per_s + (t->transforms ? turns_s : 0);
+    t->predicted_s = t->alone_s / ranks + t->exchange_s + bytes * (bus[COST_TO_DEVICE] + bus[COST_TO_HOST] / ranks) +
+                     bus[COST_START];
+    t->pays = t->predicted_s < t->alone_s;
+}
+
+static share_terms find_terms(const hierarchy *h, size_t atoms, const char *library, const job_view *job)
+{
+    share_terms t;
+    memset(&t, 0, sizeof t);
+    memcpy(t.n, h->level[0].n, sizeof t.n);
+    memcpy(t.first, h->level[0].first, sizeof t.first);
+    memcpy(t.step_A, h->step_A, sizeof t.step_A);
+    memcpy(t.origin_A, h->origin_A, sizeof t.origin_A);
+    t.is_able = can_share(h, job);
+    const double transform_s = t.is_able ? find_transform(h, library, job, t.transform) : 0;
+    if (t.is_able && ranks_own() == 0)
+        predict(h, atoms, transform_s, job, &t);
+    return t;
+}
+
+/* All ranks come to the same: rank 0 has decided, and all have the same mesh and transform. */
+static bool agree(const share_terms *all, int ranks)
+{
+    bool is = all[0].pays;
+    for (int r = 0; r < ranks; r++)
+        is = is && all[r].is_able && memcmp(&all[r], &all[0], offsetof(share_terms, alone_s)) == 0;
+    return is;
+}
+
+static ley_status begin(mesh_share *s, const hierarchy *h, const share_terms *t, int ranks, ley_error *error)
+{
+    const int64_t layers = spread_layers_of(h);
+    *s = (mesh_share){.is_wanted = true,
+                      .meshes = h,
+                      .first = malloc(2 * ((size_t)ranks + 1) * sizeof *s->first),
+                      .rows = malloc((size_t)mesh_bytes(h)),
+                      .have_made = calloc((size_t)ranks, 1),
+                      .layer_numbers = (size_t)(h->level[0].n[0] * h->level[0].n[1] * SPREAD_EDGE),
+                      .transforms = t->transforms,
+                      .moved_bytes = mesh_bytes(h) * (1 - 1.0 / ranks) +
+                                     (t->transforms ? rank_transform_moved(h, t->transform, ranks) : 0),
+                      .alone_s = t->alone_s,
+                      .predicted_s = t->predicted_s,
+                      .exchange_s = t->exchange_s};
+    pthread_mutex_init(&s->mutex, NULL);
+    if (s->first == NULL || s->rows == NULL || s->have_made == NULL)
+        return ley_fail_memory(error, (size_t)mesh_bytes(h), "the ranks' charges");
+    for (int r = 0; r <= ranks; r++)
+        s->first[r] = layers * r / ranks;
+    s->own = (spread_layers){s->first[ranks_own()], s->first[ranks_own() + 1]};
+    log_say(LEY_LOG_NOTE, "ranks spread their own atoms%s: layers %lld to %lld of %lld here",
+            s->transforms ? ", and transform them together" : "", (long long)s->own.first, (long long)s->own.end - 1,
+            (long long)layers);
+    return s->transforms ? rank_transform_create(&s->transform, h, t->transform, s->first, error) : LEY_OK;
+}
+
+ley_status mesh_share_plan(mesh_share *s, const hierarchy *h, size_t atoms, const char *library, const job_view *job,
+                           ley_error *error)
+{
+    *s = (mesh_share){.is_wanted = false};
+    if (job->ranks < 2)
+        return LEY_OK;
+    share_terms own = find_terms(h, atoms, library, job), *all = calloc((size_t)job->ranks, sizeof *all);
+    if (all == NULL)
+        return ley_fail_memory(error, (size_t)job->ranks * sizeof *all, "the ranks");
+    ranks_share(&own, sizeof own, all);
+    const ley_status status = agree(all, job->ranks) ? begin(s, h, &all[0], job->ranks, error) : LEY_OK;
+    free(all);
+    return status;
+}
+
+/* ---- Making and taking ----------------------------------------------------------------------- */
+
+static float *rows_of(const mesh_share *s, int64_t layer)
+{
+    return s->rows + (size_t)layer * s->layer_numbers;
+}
+
+/* What stands in place of a share that was not made. */
+static void spoil(mesh_share *s)
+{
+    if (s->own.first < s->own.end)
+        *rows_of(s, s->own.first) = NAN;
+}
+
+static void send(mesh_share *s)
+{
+    s->exchange = ranks_exchange_begin(s->rows, s->layer_numbers * sizeof *s->rows, s->first);
+    s->began_s = ley_clock_s();
+    s->state = SHARE_EXCHANGED;
+}
+
+static bool have_all_made(const mesh_share *s)
+{
+    bool have = true;
+    for (int r = 0; r < ranks_count(); r++)
+        have = have && (s->first[r] == s->first[r + 1] || !isnan(*rows_of(s, s->first[r])));
+    return have;
+}
+
+static double patience_s(const mesh_share *s)
+{
+    return fmax(2 * s->alone_s, least_patience_s);
+}
+
+static void refuse(mesh_share *s)
+{
+    s->state = SHARE_REFUSED;
+    log_say(LEY_LOG_NOTE, "this rank spreads all atoms: not all ranks have spread theirs, or not in time");
+}
+
+/* The caller holds the mutex. */
+static void look(mesh_share *s, double since_s)
+{
+    const double now_s = ley_clock_s(), from_s = s->state == SHARE_EXCHANGED ? s->began_s : since_s;
+    if (s->state == SHARE_THERE || s->state == SHARE_REFUSED)
+        return;
+    if (s->state == SHARE_EXCHANGED && ranks_exchange_is_done(s->exchange)) {
+        s->took_s = now_s - s->began_s;
+        s->state = SHARE_THERE;
+        if (!have_all_made(s))
+            refuse(s);
+    } else if (now_s - from_s > patience_s(s)) {
+        refuse(s);
+    }
+}
+
+/* Who waits for an exchange, and for how long so far. */
+typedef struct turn_wait {
+    const mesh_share *share;
+    const atomic_bool *unwanted;
+    double *waited_s;
+} turn_wait;
+
+static bool await_turn(void *context, ranks_exchange *turn)
+{
+    const turn_wait *w = context;
+    const double start_s = ley_clock_s();
+    bool is_done;
+    while (!(is_done = ranks_exchange_is_done(turn)) && !cancel_is_asked(w->unwanted) &&
+           ley_clock_s() - start_s < patience_s(w->share))
+        nanosleep(&moment, NULL);
+    *w->waited_s += ley_clock_s() - start_s;
+    return is_done;
+}
+
+static void begin_call(mesh_share *s)
+{
+    int64_t *each = s->first + ranks_count() + 1;
+    for (int r = 0; r <= ranks_count(); r++)
+        each[r] = r;
+    s->call = ranks_exchange_begin(s->have_made, 1, each);
+}
+
+/* Waits for the others, so that what is on the way then is all that takes time; false: one has made
+ * nothing, or not in time. */
+static bool have_others_made(mesh_share *s, const atomic_bool *unwanted)
+{
+    turn_wait w = {s, unwanted, &s->waited_s};
+    s->have_made[ranks_own()] = true;
+    begin_call(s);
+    bool have = await_turn(&w, s->call);
+    for (int r = 0; r < ranks_count(); r++)
+        have = have && s->have_made[r];
+    return have;
+}
+
+/* Charges become potentials; false: they do not, and this rank goes on alone. */
+static bool transform(mesh_share *s, const atomic_bool *unwanted)
+{
+    turn_wait w = {s, unwanted, &s->turns_s};
+    ley_error error = {0};
+    const double start_s = ley_clock_s();
+    const ley_status status =
+        rank_transform_run(&s->transform, rows_of(s, s->own.first), await_turn, &w, unwanted, &error);
+    s->transform_s = ley_clock_s() - start_s - s->turns_s;
+    if (status == LEY_OK)
+        rank_transform_clear(&s->transform);
+    else
+        log_say(LEY_LOG_NOTE, "the ranks' transforms: %s", error.message);
+    ley_error_clear(&error);
+    return status == LEY_OK;
+}
+
+static ley_status make_own(mesh_share *s, mesh_share_maker make, void *context, const atomic_bool *unwanted,
+                           ley_error *error)
+{
+    const double start_s = ley_clock_s();
+    const ley_status status =
+        s->own.first < s->own.end ? make(context, s->own, rows_of(s, s->own.first), error) : LEY_OK;
+    s->made_s = ley_clock_s() - start_s;
+    const bool is_made =
+        status == LEY_OK && have_others_made(s, unwanted) && (!s->transforms || transform(s, unwanted));
+    pthread_mutex_lock(&s->mutex);
+    if (s->state == SHARE_MAKING && is_made)
+        send(s);
+    else if (s->state == SHARE_MAKING && status == LEY_OK)
+        refuse(s);
+    else if (s->state == SHARE_MAKING)
+        s->state = SHARE_OPEN;
+    pthread_mutex_unlock(&s->mutex);
+    return status;
+}
+
+ley_status mesh_share_take(mesh_share *s, mesh_share_maker make, void *context, const atomic_bool *unwanted,
+                           const float **rows, ley_error *error)
+{
+    const double since_s = ley_clock_s();
+    pthread_mutex_lock(&s->mutex);
+    const bool makes = s->state == SHARE_OPEN;
+    s->state = makes ? SHARE_MAKING : s->state;
+    pthread_mutex_unlock(&s->mutex);
+    const ley_status status = makes ? make_own(s, make, context, unwanted, error) : LEY_OK;
+    if (status != LEY_OK)
+        return status;
+    for (;;) {
+        pthread_mutex_lock(&s->mutex);
+        look(s, since_s);
+        const mesh_share_state state = s->state;
+        pthread_mutex_unlock(&s->mutex);
+        *rows = state == SHARE_THERE ? s->rows : NULL;
+        if (state == SHARE_THERE || state == SHARE_REFUSED)
+            return LEY_OK;
+        if (cancel_is_asked(unwanted))
+            return ley_fail(error, LEY_CANCELLED, "cancelled");
+        nanosleep(&moment, NULL);
+    }
+}
+
+static bool await_end(void *context, ranks_exchange *x)
+{
+    const double *until_s = context;
+    bool is_done;
+    while (!(is_done = ranks_exchange_is_done(x)) && ley_clock_s() < *until_s)
+        nanosleep(&moment, NULL);
+    return is_done;
+}
+
+/* Exchanges that are left; false: a rank does not come, which is about to end all. */
+static bool give_up(mesh_share *s)
+{
+    double until_s = ley_clock_s() + most_end_s;
+    if (s->call == NULL)
+        begin_call(s);
+    if (!await_end(&until_s, s->call))
+        return false;
+    if (s->transforms && !rank_transform_give_up(&s->transform, await_end, &until_s))
+        return false;
+    if (s->exchange == NULL) {
+        spoil(s);
+        send(s);
+    }
+    return await_end(&until_s, s->exchange);
+}
+
+void mesh_share_end(mesh_share *s)
+{
+    if (!s->is_wanted)
+        return;
+    if (give_up(s)) {
+        ranks_exchange_end(s->call);
+        ranks_exchange_end(s->exchange);
+        if (s->transforms)
+            rank_transform_clear(&s->transform);
+        free(s->first);
+        free(s->rows);
+        free(s->have_made);
+    }
+    pthread_mutex_destroy(&s->mutex);
+    *s = (mesh_share){.is_wanted = false};
+}
+
+/* ---- Checks and notes ------------------------------------------------------------------------ */
+
+/* The bin that has the i-th atom. */
+static size_t bin_of(const spread *s, size_t i)
+{
+    size_t low = 0, high = spread_bins(s);
+    while (high - low > 1) {
+        const size_t middle = (low + high) / 2;
+        *((size_t)s->first[middle] <= i ? &low : &high) = middle;
+    }
+    return low;
+}
+
+/* A node near the middle of an atom's, along open axes one of its own; false: it is not among these
+ * layers. */
+static bool find_node(const mesh_share *s, const spread *atoms, size_t i, int64_t node[3])
+{
+    const hierarchy *h = s->meshes;
+    size_t bin = bin_of(atoms, i);
+    for (int axis = 0; axis < 3; axis++) {
+        const size_t along = bin % (size_t)atoms->bins[axis];
+        node[axis] = (int64_t)along * SPREAD_EDGE + (atoms->corner[i] >> (5 * axis) & 31) + h->window->points / 2;
+        node[axis] %= h->level[0].n[axis];
+        bin /= (size_t)atoms->bins[axis];
+    }
+    return node[2] / SPREAD_EDGE >= s->own.first && node[2] / SPREAD_EDGE < s->own.end;
+}
+
+ley_status mesh_share_check(const mesh_share *s, const spread *atoms, const float *rows, ley_error *error)
+{
+    enum { NODES = 64 };
+    const double rounding = 1e-5;
+    const int64_t *n = s->meshes->level[0].n;
+    for (size_t k = 0; k < NODES; k++) {
+        int64_t node[3];
+        double magnitude_e;
+        if (atoms->atoms == 0 || !find_node(s, atoms, k * atoms->atoms / NODES, node))
+            continue;
+        const double right_e = spread_charge_e(s->meshes, atoms, node, &magnitude_e);
+        const float is_e = rows[((node[2] - s->own.first * SPREAD_EDGE) * n[1] + node[1]) * n[0] + node[0]];
+        if (!(fabs((double)is_e - right_e) <= rounding * magnitude_e))
+            return ley_fail(error, LEY_ERROR_WRONG_RESULT,
+                            "anterpolation: node %lld, %lld, %lld has %g e, and its atoms bring %g e",
+                            (long long)node[0], (long long)node[1], (long long)node[2], (double)is_e, right_e);
+    }
+    return LEY_OK;
+}
+
+void mesh_share_note(const mesh_share *s, notes *n)
+{
+    if (!s->is_wanted || s->state != SHARE_THERE)
+        return;
+    notes_count(n, "exchange_bytes", (int64_t)s->moved_bytes);
+    notes_number(n, "exchange_s", s->turns_s + s->took_s);
+    notes_number(n, "exchange_waited_s", s->waited_s);
+    notes_phase(n, "phase_exchange", s->exchange_s, s->turns_s + s->took_s);
+}

@@ -1,0 +1,67 @@
+/* Charges of the finest mesh that ranks spread together: each makes its own layers of tiles, from
+ * the atoms that reach these, and those of the others come to it; or their potentials, which ranks
+ * transform together (rank_transform.h). Nodes are sums over atoms in the same order whoever makes
+ * them, so that the mesh has the bytes of one rank's. */
+#ifndef LEY_LONG_RANGE_FOURIER_MESH_SHARE_H
+#define LEY_LONG_RANGE_FOURIER_MESH_SHARE_H
+
+#include "long_range/fourier/rank_transform.h"
+#include "long_range/mesh/spread.h"
+#include "ranks.h"
+#include "schedule/notes.h"
+#include "schedule/stage.h"
+
+#include <pthread.h>
+
+typedef enum mesh_share_state {
+    SHARE_OPEN,      /* nobody here has made this rank's layers */
+    SHARE_MAKING,    /* a device is at it */
+    SHARE_EXCHANGED, /* they are on their way to others */
+    SHARE_THERE,     /* all are here */
+    SHARE_REFUSED    /* not all ranks have made theirs, or not in time: this one makes all by itself */
+} mesh_share_state;
+
+/* From mesh_share_plan() to mesh_share_end(); zeroed, it may be ended, too. */
+typedef struct mesh_share {
+    bool is_wanted; /* else nothing of what follows is set */
+    const hierarchy *meshes;
+    spread_layers own;
+    int64_t *first; /* [ranks + 1] the first layer of each rank */
+    float *rows;    /* of all layers (mesh_rows.h) */
+    size_t layer_numbers;
+    bool transforms; /* rows become potentials: */
+    rank_transform transform;
+    double alone_s, predicted_s;    /* for one rank to make all, and for ranks to share it, as predicted */
+    double exchange_s;              /* of the latter what is on the way; and what it took: */
+    double made_s, began_s, took_s; /* `made_s`: for this rank's own charges */
+    double transform_s, turns_s;    /* for its part of transforms, and while that was on the way */
+    double waited_s;                /* until all ranks had made theirs */
+    double moved_bytes;
+    char *have_made; /* [ranks] what comes of: */
+    ranks_exchange *call;
+    pthread_mutex_t mutex; /* for what follows */
+    mesh_share_state state;
+    ranks_exchange *exchange;
+} mesh_share;
+
+/* Whether it pays, as rank 0 predicts it; `library`: of transforms, as asked for, or empty.
+ * Collective where ranks share the job. */
+ley_status mesh_share_plan(mesh_share *s, const hierarchy *h, size_t atoms, const char *library, const job_view *job,
+                           ley_error *error);
+
+/* All charges, or potentials, as rows, once they are there; NULL: this rank is to make all by itself. `make` makes
+ * this rank's own layers where nobody has, as rows. Errors: those of `make`, after which another
+ * device may try; LEY_CANCELLED soon after *unwanted turns true. */
+typedef ley_status (*mesh_share_maker)(void *context, spread_layers own, float *rows, ley_error *error);
+ley_status mesh_share_take(mesh_share *s, mesh_share_maker make, void *context, const atomic_bool *unwanted,
+                           const float **rows, ley_error *error);
+
+/* Some of a share's nodes against the sums of double precision over atoms in bins. */
+ley_status mesh_share_check(const mesh_share *s, const spread *atoms, const float *rows, ley_error *error);
+
+void mesh_share_note(const mesh_share *s, notes *n);
+
+/* Waits for the other ranks; what was not made until now is not made any more. */
+void mesh_share_end(mesh_share *s);
+
+#endif
