@@ -685,6 +685,7 @@
     FIRST(READ, float4, gm_atoms) \
     NEXT(READ, float, gm_falls) \
     NEXT(READ, int, gm_first) \
+    NEXT(READ, int, gm_count) \
     NEXT(INT, int, n_atoms) \
     NEXT(INT, int, parts) \
     NEXT(VALUE, int4, bricks) \

@@ -13,6 +13,8 @@
  * gm_falls     where LEY_VARIED, [frames][n_atoms], 1/A^2
  * gm_first     [frames][cells * parts + 1] where atoms of a part of a cell begin; of the last one:
  *              how many there are
+ * gm_count     [frames][cells * parts + 1] the last one: LEY_FIT_PLACED, or a launch before was
+ *              left out, and all become not-a-numbers
  * bricks       how many along x, y, z
  * reach        in how many nodes along x, y, z atoms may be that count
  * numbers      products of the grid's steps, A^2: of x, y and z with themselves, twice those of
@@ -65,9 +67,11 @@ LEY_KERNEL_OF(LEY_WG, 1, 1) atom_density(LEY_PARAMETERS(LEY_ATOM_DENSITY_ARGUMEN
     const int cells_x = bricks.x * BRICK_X / CELL, cells_y = bricks.y * BRICK / CELL,
               cells_z = bricks.z * BRICK / CELL;
     const size_t nodes_x = (size_t)bricks.x * BRICK_X, nodes_xy = nodes_x * bricks.y * BRICK;
-    LEY_GLOBAL const int *gm_frame = gm_first + frame * ((size_t)cells_x * cells_y * cells_z * parts + 1);
+    const size_t last = (size_t)cells_x * cells_y * cells_z * parts;
+    LEY_GLOBAL const int *gm_frame = gm_first + frame * (last + 1);
+    const bool is_placed = gm_count[frame * (last + 1) + last] == LEY_FIT_PLACED;
     real rho[SUMMED];
-    bool is_empty = true;
+    bool is_empty = is_placed;
 #if LEY_WIDTH == 1
     LEY_LOCAL_VARIABLE float sm_tables[TABLES];
     LEY_LOCAL_VARIABLE float4 sm_along_z[LEY_WG * (BRICK / 4)];
@@ -80,8 +84,8 @@ LEY_KERNEL_OF(LEY_WG, 1, 1) atom_density(LEY_PARAMETERS(LEY_ATOM_DENSITY_ARGUMEN
 #endif
 
     for (int k = 0; k < SUMMED; k++)
-        rho[k] = 0;
-    for (int z = z0; z <= z1; z++)
+        rho[k] = is_placed ? 0.0f : LEY_AS_FLOAT(0x7fc00000);
+    for (int z = z0; z <= z1 && is_placed; z++)
         for (int y = y0; y <= y1; y++) {
             const int row = (z * cells_y + y) * cells_x, begin = gm_frame[(row + x0) * parts],
                       end = gm_frame[(row + x1 + 1) * parts];

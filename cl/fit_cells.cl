@@ -12,8 +12,8 @@
  * numbers      see fit_place.h
  * gm_cell      [frames][n_atoms]; -1: in none
  * gm_count     [frames][cells * parts + 1] atoms of each cell, with a LEY_WG of 1 of each part;
- *              then, of lists, [frames][cells] 1 + the first atom of the list's first entry; 0:
- *              there is none. All 0 beforehand
+ *              the last one becomes LEY_FIT_COUNTED; then, of lists, [frames][cells] 1 + the first
+ *              atom of the list's first entry; 0: there is none. All 0 beforehand
  * gm_next      [frames][n_atoms] of an entry's first atom: 1 + that of the next entry, or 0, and
  *              how many atoms it has
  * gm_rank      [frames][n_atoms] the work-item that has the first atom of the entry, and LEY_WG
@@ -53,6 +53,8 @@ LEY_KERNEL_OF(LEY_WG, 1, 1) fit_cells(LEY_PARAMETERS(LEY_FIT_CELLS_ARGUMENTS))
 #if LEY_WG == 1
     const int parts = size.w, part = (int)LEY_GROUP_ID(0);
     LEY_GLOBAL int *gm_own = gm_count + frame * ((size_t)cells.w * parts + 1) + part;
+    if (part == 0)
+        gm_own[(size_t)cells.w * parts] = LEY_FIT_COUNTED;
     for (int i = LEY_FIRST_OF_PART(n_atoms, parts, part); i < LEY_FIRST_OF_PART(n_atoms, parts, part + 1); i++) {
         const int cell = find_cell(gm_position, first + i, gm_weight[i], size, cells, reach, numbers);
         gm_cell[first + i] = cell;
@@ -73,6 +75,8 @@ LEY_KERNEL_OF(LEY_WG, 1, 1) fit_cells(LEY_PARAMETERS(LEY_FIT_CELLS_ARGUMENTS))
             all++;
             before += k < item ? 1 : 0;
         }
+    if (i == 0)
+        gm_count[frame * ((size_t)cells.w + 1) + cells.w] = LEY_FIT_COUNTED;
     if (i >= n_atoms)
         return;
     gm_cell[first + i] = cell;

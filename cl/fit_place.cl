@@ -4,7 +4,8 @@
  * gm_fall      where LEY_VARIED, [n_atoms], 1/A^2
  * cells, parts of a frame
  * gm_cell, gm_next, gm_rank  as fit_cells.cl has made them
- * gm_count     as well; with a LEY_WG of 1 counts are 0 afterwards
+ * gm_count     as well; with a LEY_WG of 1 counts are 0 afterwards. The last one becomes
+ *              LEY_FIT_PLACED, if what came before has been done
  * gm_first     [frames][cells * parts + 1] sums of gm_count before each
  * gm_atoms     [frames][n_atoms] {x, y, z, weight}, in nodes
  * gm_falls     where LEY_VARIED, [frames][n_atoms]
@@ -23,6 +24,10 @@ LEY_KERNEL_OF(LEY_WG, 1, 1) fit_place(LEY_PARAMETERS(LEY_FIT_PLACE_ARGUMENTS))
 {
     const size_t frame = LEY_GROUP_ID(1), first = frame * n_atoms;
     LEY_GLOBAL const int *gm_begin = gm_first + frame * ((size_t)cells * parts + 1);
+    LEY_GLOBAL int *gm_last = gm_count + frame * ((size_t)cells * parts + 1) + (size_t)cells * parts;
+    if (LEY_GROUP_ID(0) == 0 && LEY_LOCAL_ID(0) == 0 && gm_begin[(size_t)cells * parts] >= 0 &&
+        *gm_last == LEY_FIT_COUNTED)
+        *gm_last = LEY_FIT_PLACED;
 #if LEY_WG == 1
     const int part = (int)LEY_GROUP_ID(0);
     LEY_GLOBAL int *gm_left = gm_count + frame * ((size_t)cells * parts + 1);

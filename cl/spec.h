@@ -622,6 +622,8 @@
 #define LEY_FIT_PLACE_KEYS(KEY) \
     LEY_FIT_CELLS_KEYS(KEY) \
     KEY(LEY_VARIED, varied)
+#define LEY_FIT_COUNTED 1 /* what a frame's last count is when its cells are known, */
+#define LEY_FIT_PLACED 2  /* and when its atoms are in their places */
 #define LEY_FIRST_OF_PART(n, parts, part) ((n) / (parts) * (part) + ((n) % (parts) < (part) ? (n) % (parts) : (part)))
 
 /* fit_gradient.cl. */

@@ -114,5 +114,6 @@ static void test_refusals(void **state)
 
 int main(void)
 {
-    return RUN_GROUP(SUPPORT_GROUP(.each = cli_empty, .begin = cli_prepare), test_a_structure_fits_its_own_density, test_tables, test_refusals);
+    return RUN_GROUP(SUPPORT_GROUP(.each = cli_empty, .begin = cli_prepare), test_a_structure_fits_its_own_density,
+                     test_tables, test_refusals);
 }

@@ -85,17 +85,20 @@ static ley_status sort_plainly(trial *t, ley_error *error)
                 s->count[f * bins + bin]++;
             }
         }
+        s->count[(f + 1) * bins - 1] = LEY_FIT_COUNTED;
     }
     return LEY_OK;
 }
 
-/* Gives the device what fit_cells.cl and the sums make, or all that fit_place.cl makes as well. */
-static void send_places(trial *t)
+/* Gives the device what fit_cells.cl and the sums make, and all that fit_place.cl makes as well. */
+static void send_places(trial *t, int32_t last)
 {
-    const plain_places *s = &t->plain;
+    plain_places *s = &t->plain;
     const fit_places *to = &t->part.places;
     const size_t bins = FRAMES * fit_bins(to) * sizeof(int32_t);
     command_sequence *w = &t->part.batch[0].sequence;
+    for (size_t f = 1; f <= FRAMES; f++)
+        s->count[f * fit_bins(to) - 1] = last;
     sequence_write(w, to->cell.buffer, 0, s->cell, sizeof s->cell);
     sequence_write(w, to->count.buffer, 0, s->count, bins);
     sequence_write(w, to->begin.buffer, 0, s->first, bins);
@@ -361,7 +364,7 @@ static ley_status test_place(const dev_kernel *built, void *context, ley_error *
     const fit_places *s = &t->part.places;
     command_sequence *w = &t->part.batch[0].sequence;
     const size_t atoms = (size_t)FRAMES * ATOMS * sizeof(float);
-    send_places(t);
+    send_places(t, LEY_FIT_COUNTED);
     sequence_fill(w, s->atoms.buffer, 0, UINT32_MAX, 4 * atoms);
     sequence_fill(w, s->order.buffer, 0, UINT32_MAX, atoms);
     if (spec->varied)
@@ -372,8 +375,12 @@ static ley_status test_place(const dev_kernel *built, void *context, ley_error *
     const float(*atom)[4] = get(t, s->atoms.buffer, 4 * atoms, error);
     const int32_t *order = get(t, s->order.buffer, atoms, error);
     const float *fall = spec->varied ? get(t, s->falls.buffer, atoms, error) : NULL;
-    status =
-        atom != NULL && order != NULL && (!spec->varied || fall != NULL) ? sequence_finish(w, error) : LEY_ERROR_MEMORY;
+    const size_t bins = fit_bins(s);
+    const int32_t *count = get(t, s->count.buffer, FRAMES * bins * sizeof *count, error);
+    const bool has = atom != NULL && order != NULL && count != NULL && (!spec->varied || fall != NULL);
+    status = has ? sequence_finish(w, error) : LEY_ERROR_MEMORY;
+    for (int f = 0; f < FRAMES && status == LEY_OK; f++)
+        status = judge_number("the last count", f, bins - 1, count[(size_t)(f + 1) * bins - 1], LEY_FIT_PLACED, error);
     for (int f = 0; f < FRAMES && status == LEY_OK; f++)
         status = judge_places(t, f, atom + f * ATOMS, fall != NULL ? fall + f * ATOMS : NULL, order + f * ATOMS, error);
     trial_end(t);
@@ -493,7 +500,7 @@ static ley_status test_density(const dev_kernel *built, void *context, ley_error
     if (status == LEY_OK && spec->stored)
         status = arena_staging(&t->part.arena, bytes, &back, error);
     if (status == LEY_OK) {
-        send_places(t);
+        send_places(t, LEY_FIT_PLACED);
         fit_launch_density(&t->part, b, built);
         if (back != NULL)
             sequence_read(&b->sequence, b->density.buffer, 0, back, bytes);
@@ -595,7 +602,7 @@ static ley_status test_with_law(const dev_kernel *built, bool is_varied, bool is
         return status;
     status = trial_begin(t, built->device, &spec, 1, is_gradient, !is_gradient, error);
     if (status == LEY_OK)
-        send_places(t);
+        send_places(t, LEY_FIT_PLACED);
     if (status == LEY_OK)
         status = send_law(t, rho, most, error);
     if (status == LEY_OK) {

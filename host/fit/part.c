@@ -243,6 +243,7 @@ void fit_launch_density(fit_part *part, fit_batch *b, const dev_kernel *kernel)
                                 .gm_atoms = part->places.atoms,
                                 .gm_falls = p->is_varied ? part->places.falls : any,
                                 .gm_first = part->places.begin,
+                                .gm_count = part->places.count,
                                 .n_atoms = (int32_t)p->model.count,
                                 .parts = part->places.parts,
                                 .bricks = {k->bricks[0], k->bricks[1], k->bricks[2], 0},

@@ -250,8 +250,19 @@ void fit_launch_place(const fit_places *s, command_sequence *w, const dev_kernel
     launch(s, w, kernel, frames, &a);
 }
 
+/* Sums of counts are negative, so that fit_place.cl knows of it, where a launch that makes them is
+ * left out. */
+static void poison_sums(const fit_places *s, command_sequence *w, int frames)
+{
+    const int parts = lists_first_parts((int)s->sum.group_size[0], (int)fit_bins(s));
+    sequence_fill(w, s->begin.buffer, 0, UINT32_MAX, 4 * fit_bins(s) * (size_t)frames);
+    if (parts > 1)
+        sequence_fill(w, s->sums.buffer, 0, (uint32_t)(INT32_MIN / parts), 4 * (size_t)parts * (size_t)frames);
+}
+
 void fit_places_launch(const fit_places *s, command_sequence *w, int frames)
 {
+    poison_sums(s, w, frames);
     fit_launch_cells(s, w, &s->find, frames);
     lists_launch_first(w, &s->sum, frames, (int)fit_bins(s), s->count, s->sums, s->begin);
     sequence_fill(w, s->atoms.buffer, 0, DEV_NO_NUMBERS, 16 * s->problem->model.count * (size_t)frames);
