@@ -8,8 +8,7 @@
  *
  * gm_atoms     [frames][n_atoms] {x, y, z, w}, in nodes from the grid's first one on, by cells of
  *              LEY_DENSITY_CELL nodes along each axis, x fastest; atoms outside of the grid are in
- *              the nearest cell; where a launch before left none, not-a-numbers, of which sums are
- *              none either
+ *              the nearest cell
  * gm_falls     where LEY_VARIED, [frames][n_atoms], 1/A^2
  * gm_first     [frames][cells * parts + 1] where atoms of a part of a cell begin; of the last one:
  *              how many there are

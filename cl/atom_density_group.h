@@ -21,7 +21,7 @@
 LEY_FN float density_along(float way, float product, float fall, float limit)
 {
     const float square = fall * way * way;
-    return square > limit ? 0.0f : ley_exp2(-product * square);
+    return square <= limit ? ley_exp2(-product * square) : 0.0f;
 }
 
 LEY_FN bool reaches(float at, float fall, float limit)
@@ -86,14 +86,14 @@ LEY_FN void add_atoms(int count, int item, LEY_REFERENCE(sixteen) numbers, LEY_L
         const float weight = sm_own[3 * PITCH], fall = sm_own[4 * PITCH];
         UNROLL for (int column = 0; column < 2; column++) {
             const float dx = x - sm_own[0], dy = y + column - sm_own[PITCH];
-            const bool is_far = fall * dx * dx > numbers.s6 || fall * dy * dy > numbers.s7;
+            const bool is_near = fall * dx * dx <= numbers.s6 && fall * dy * dy <= numbers.s7;
             const float xy = numbers.s0 * dx * dx + numbers.s1 * dy * dy + numbers.s3 * dx * dy,
                         by_z = numbers.s4 * dx + numbers.s5 * dy;
             UNROLL for (int k = 0; k < BRICK; k++) {
                 const float dz = k - sm_own[2 * PITCH];
                 const float square_A2 = xy + dz * (by_z + numbers.s2 * dz);
                 rho[column * BRICK + k] +=
-                    is_far || fall * dz * dz > numbers.s8 ? 0.0f : weight * ley_exp2(-fall * square_A2);
+                    is_near && fall * dz * dz <= numbers.s8 ? weight * ley_exp2(-fall * square_A2) : 0.0f;
             }
         }
 #else

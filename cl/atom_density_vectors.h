@@ -13,7 +13,7 @@
 LEY_FN real density_along(real way, float product, float fall, float limit)
 {
     const real square = fall * way * way;
-    return select(ley_exp2(-product * square), (real)0, square > (real)limit);
+    return select((real)0, ley_exp2(-product * square), square <= (real)limit);
 }
 
 #define STAGED 32 /* atoms: bits of a plane's lane, which says which of them reach it */
@@ -35,7 +35,7 @@ LEY_FN int stage_atom(float4 atom_at, float fall, int first_x, int first_y, int 
     const real is_z = LEY_LANES - (real)(BRICK - 0.5f), way = LEY_LANES - select((real)y, (real)(BRICK + z), is_z > 0);
     const real square = fall * way * way, product = select((real)numbers.s1, (real)numbers.s2, is_z > 0);
     const real along_z =
-        select(ley_exp2(-product * square), (real)0, square > select((real)numbers.s7, (real)numbers.s8, is_z > 0));
+        select((real)0, ley_exp2(-product * square), square <= select((real)numbers.s7, (real)numbers.s8, is_z > 0));
 #else
     const real along_z = density_along(LEY_LANES - z, numbers.s2, fall, numbers.s8);
     LEY_PASTE(vstore, LEY_WIDTH)(density_along(LEY_LANES - y, numbers.s1, fall, numbers.s7), 0, along_yz + a * ROW);
@@ -69,8 +69,8 @@ LEY_FN void add_atom(float4 atom_at, float fall, int first_x, int first_y, int f
 {
     const float x = atom_at.x - first_x, y = atom_at.y - first_y, z = atom_at.z - first_z;
     const float reach_x = sqrt(numbers.s6 / fall), reach_y = sqrt(numbers.s7 / fall), reach_z = sqrt(numbers.s8 / fall);
-    const int y0 = (int)fmax(ceil(y - reach_y), 0.0f), y1 = (int)fmin(floor(y + reach_y), (float)(BRICK - 1)),
-              z0 = (int)fmax(ceil(z - reach_z), 0.0f), z1 = (int)fmin(floor(z + reach_z), (float)(BRICK - 1));
+    const int y0 = max((int)ceil(y - reach_y), 0), y1 = min((int)floor(y + reach_y), BRICK - 1),
+              z0 = max((int)ceil(z - reach_z), 0), z1 = min((int)floor(z + reach_z), BRICK - 1);
     if (x < -reach_x || x > BRICK_X - 1 + reach_x || y0 > y1 || z0 > z1)
         return;
     const real dx = LEY_LANES - x;
@@ -79,8 +79,8 @@ LEY_FN void add_atom(float4 atom_at, float fall, int first_x, int first_y, int f
             const float dy = j - y, dz = k - z,
                         yz = numbers.s1 * dy * dy + numbers.s2 * dz * dz + numbers.s5 * dy * dz;
             const real square_A2 = yz + dx * (numbers.s0 * dx + (numbers.s3 * dy + numbers.s4 * dz));
-            rho[k * BRICK + j] += select(atom_at.w * ley_exp2(-fall * square_A2), (real)0,
-                                         fall * dx * dx > (real)numbers.s6);
+            rho[k * BRICK + j] += select((real)0, atom_at.w * ley_exp2(-fall * square_A2),
+                                         fall * dx * dx <= (real)numbers.s6);
         }
 }
 #endif

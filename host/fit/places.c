@@ -265,6 +265,5 @@ void fit_places_launch(const fit_places *s, command_sequence *w, int frames)
     poison_sums(s, w, frames);
     fit_launch_cells(s, w, &s->find, frames);
     lists_launch_first(w, &s->sum, frames, (int)fit_bins(s), s->count, s->sums, s->begin);
-    sequence_fill(w, s->atoms.buffer, 0, DEV_NO_NUMBERS, 16 * s->problem->model.count * (size_t)frames);
     fit_launch_place(s, w, &s->place, frames);
 }
