@@ -290,8 +290,8 @@ static ley_status judge_pairs(const trial *t, const born_pairs_spec *spec, ley_e
                 absolute[k] += fabs(term[k]);
             }
         }
-        /* Slopes of spheres just apart are differences that leave 1e-7. */
-        const double least = spec->pass == LEY_BORN_CHAIN ? 5e-3 : 1e-3;
+        /* Spheres just apart, and tapered ones, are differences that leave 1e-7. */
+        const double least = spec->pass == LEY_BORN_INTEGRALS ? 0.05 : spec->pass == LEY_BORN_CHAIN ? 5e-3 : 1e-3;
         for (int k = 0; k < sums && status == LEY_OK; k++)
             status = judge_value(names[spec->pass], f, i, (double)found[((f * parts + part) * sums + k) * PADDED + i],
                                  right[k], absolute[k] + least, spec->pass == LEY_BORN_CHAIN ? 2e-5 : 5e-6, error);
