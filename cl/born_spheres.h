@@ -31,8 +31,8 @@ LEY_FN real sphere_slope(real t)
 
 /* Whether the series of large and of small distances hold; whether a sphere has the other one
  * within; where the integral begins and ends, and necks do. Of a negative s, which some models
- * have, T is that of -s with the opposite sign, or 0 where spheres overlap: what begins and ends has
- * changed places. */
+ * have, T is that of -s with the opposite sign, or 0 where spheres overlap: what begins and ends
+ * has changed places. */
 #define IS_APART(d, rho, s) ((d) >= (rho) + LEY_ABS(s) && (s) * (s) <= SERIES_END * (d) * (d))
 #if LEY_CUTOFF == LEY_BORN_TAPERED
 #define IS_FAR(d, rho, s, end) (IS_APART(d, rho, s) && (d) + LEY_ABS(s) <= (real)(end))
