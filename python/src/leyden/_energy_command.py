@@ -164,15 +164,17 @@ def _say(made: Union[Energies, Binding], written: List[str]) -> None:
 def _run(arguments: argparse.Namespace) -> int:
     names = _outputs(arguments)
     sys.unraisablehook = lambda _: None  # readers of broken files stumble once more when they are let go
+    own = DeviceWarning, RadiiWarning
     try:
         with warnings.catch_warnings(record=True) as said:
             warnings.simplefilter("ignore")  # what other packages warn of is for those who program with them
-            for kind in (DeviceWarning, RadiiWarning):
+            for kind in own:
                 warnings.simplefilter("always", kind)
             made = _compute(arguments, names["checkpoint"])
         if is_other_rank(arguments):
             return 0
-        for text in dict.fromkeys(str(warning.message) for warning in said):
+        # Some packages undo the filter when they are imported.
+        for text in dict.fromkeys(str(warning.message) for warning in said if issubclass(warning.category, own)):
             print(f"leyden: warning: {as_options(text)}", file=sys.stderr)
         written = _write(made, names)
     except KeyboardInterrupt:

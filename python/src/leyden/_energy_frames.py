@@ -436,6 +436,7 @@ def _pieces(gathered: Gathered, frames: Frames, parts: Sequence[Part], way: Way,
 
 def keep_failed(error: BaseException, gathered: Gathered, checkpoint: Optional[Checkpoint], watcher: FrameWatcher, wanted: int) -> None:
     """Saves the checkpoint of a run that has failed, and tells an interrupt how far it has come."""
+    watcher.end()
     if checkpoint is not None and (isinstance(error, KeyboardInterrupt) or watcher.elapsed_s > checkpoint.every_s):
         try:
             checkpoint.save(gathered)
