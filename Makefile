@@ -181,7 +181,7 @@ $(BUILD)/leyden: $(tool_objects) $(BUILD)/libleyden.a
 # The same objects, with other ranks in front of the library's: several processes work together,
 # which mpirun starts.
 mpicc = $(if $(filter mpi,$*),$(MPICC),mpicc.$*)
-$(BUILD)/ranks_%.o: platform/ranks_mpi.c $(BUILD)/flags | $(BUILD)/complete
+$(foreach name,mpi openmpi mpich,$(BUILD)/ranks_$(name).o): $(BUILD)/ranks_%.o: platform/ranks_mpi.c $(BUILD)/flags | $(BUILD)/complete
 	$(call say,CC,$<)
 	$(Q)$(mpicc) $(common) $(CFLAGS) -MMD -MP -c -o $@ $<
 
