@@ -563,7 +563,7 @@ static const struct {
 /* The kernels' sources are a copy with a fault from here on. */
 static void plant(const char *file, const char *from, const char *to)
 {
-    char path[600], command[1300];
+    char path[600], command[2000];
     snprintf(path, sizeof path, "%s/planted", support_directory());
     snprintf(command, sizeof command, "rm -rf '%s' && mkdir '%s' && cp -r cl kernels_cuda '%s'", path, path, path);
     assert_int_equal(system(command), 0);
