@@ -620,7 +620,8 @@
     LEY_DIALECT_KEYS(KEY) \
     KEY(LEY_WG, wg)
 #define LEY_FIT_PLACE_KEYS(KEY) \
-    LEY_FIT_CELLS_KEYS(KEY) \
+    LEY_DIALECT_KEYS(KEY) \
+    KEY(LEY_WG, wg) \
     KEY(LEY_VARIED, varied)
 #define LEY_FIT_COUNTED 1 /* what a frame's last count is when its cells are known, */
 #define LEY_FIT_PLACED 2  /* and when its atoms are in their places */

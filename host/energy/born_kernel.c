@@ -7,8 +7,9 @@
 #include <stdio.h>
 
 enum { GROUP = 64, GROUP_VECTORS = 2, TILE = 128, ALONE_TILE = 64, PARTICLES_GROUP = 64 };
-/* Of pairs that are computed once; and most blocks, whose parts of sums are as many. */
-enum { HALF_GROUP = 128, HALF_VECTORS = 4, HALF_TILE = 256, MOST_BLOCKS = 256 };
+/* Of pairs that are computed once; most blocks, whose parts of sums are as many; and local memory
+ * that is enough for all of these kernels. */
+enum { HALF_GROUP = 128, HALF_VECTORS = 4, HALF_TILE = 256, MOST_BLOCKS = 256, HALF_LOCAL_BYTES = 32 << 10 };
 
 /* A root of this error is as good as the standard's for sums of so many pairs. */
 static const double root_need = 2.5e-7;
@@ -30,7 +31,7 @@ bool born_is_half(const dev_info *info, size_t padded, bool with_columns)
 {
     const bool has_shuffles =
         info->device_class != DEV_CPU && ((info->quirks & DEV_QUIRK_PTX) != 0 || info->capability >= 30);
-    return has_shuffles && !with_columns && born_half_parts(padded) > 0;
+    return has_shuffles && info->local_bytes >= HALF_LOCAL_BYTES && !with_columns && born_half_parts(padded) > 0;
 }
 
 static born_pairs_spec spec_of(const dev_info *info, const calibration *c, const born_wish *wish, int pass)
