@@ -21,7 +21,7 @@ OF_OTHERS = {("docs/apbs.md", "--output-file"),
              ("docs/troubleshooting.md", "--radii"),
              *(("docs/testing.md", word) for word in ("--seconds", "--rounds", "--only"))}
 # Pages of `python3 -m leyden`, which has options of its own: --start is made with its fellows.
-OF_PYTHON = {"docs/mmgbsa.md", "docs/python.md", "docs/series.md"}
+OF_PYTHON = {"docs/clusters.md", "docs/fitting.md", "docs/mmgbsa.md", "docs/python.md", "docs/series.md"}
 
 
 def fits(schema, value):
