@@ -284,6 +284,15 @@ static void deal_layers(const double *weight, int64_t layers, const double *spee
     deal_within(high, weight, layers, speed, ranks, first);
 }
 
+/* Between which places the atoms are a rank's own: up to the next rank's planes, and all that is
+ * below or above the grid. */
+static void find_own(const atoms_part *part, const ley_grid *grid, int rank, double own_A[2])
+{
+    const int64_t first = part->planes[rank], end = part->planes[rank + 1];
+    own_A[0] = first == end ? INFINITY : first > 0 ? plane_A(grid, first) : -INFINITY;
+    own_A[1] = end == grid->n[2] ? INFINITY : plane_A(grid, end);
+}
+
 static ley_status deal_planes(atoms_part *part, const ley_grid *grid, double halo_A, double period_A,
                               const double *speed, ley_error *error)
 {
@@ -301,8 +310,7 @@ static ley_status deal_planes(atoms_part *part, const ley_grid *grid, double hal
     part->first = planes[own];
     part->end = planes[own + 1];
     part->halo_A = halo_A;
-    part->own_A[0] = own > 0 ? plane_A(grid, part->first) : -INFINITY;
-    part->own_A[1] = own + 1 < ranks ? plane_A(grid, part->end) : INFINITY;
+    find_own(part, grid, own, part->own_A);
     return LEY_OK;
 }
 
@@ -327,16 +335,6 @@ static void put_record(ley_atoms *atoms, size_t i, const record *r)
     numbers[4 * n + i] = r->number[4];
 }
 
-/* Whether a rank gets an atom: it is its own, or it or an image is in its halo. */
-static bool gets(const atoms_part *part, const ley_grid *grid, double period_A, int rank, double z_A)
-{
-    const int64_t first = part->planes[rank], end = part->planes[rank + 1];
-    return (z_A >= (rank > 0 ? plane_A(grid, first) : -INFINITY) &&
-            z_A < (rank + 1 < ranks_count() ? plane_A(grid, end) : INFINITY)) ||
-           (end > first && images_between(z_A, plane_A(grid, first) - part->halo_A, plane_A(grid, end - 1) + part->halo_A,
-                                          period_A) > 0);
-}
-
 /* to[r + 1] - to[r] atoms are for rank r; `records` NULL: they are only counted. */
 static void sort_out(const ley_atoms *share, const ley_grid *grid, double period_A, int64_t *to, record *records)
 {
@@ -344,9 +342,14 @@ static void sort_out(const ley_atoms *share, const ley_grid *grid, double period
     const double *position_A = ley_atoms_positions_A(share);
     int64_t n = 0;
     for (int r = 0; r < ranks_count(); r++) {
+        double own_A[2];
+        const int64_t first = part->planes[r], end = part->planes[r + 1];
+        const double low_A = plane_A(grid, first) - part->halo_A, high_A = plane_A(grid, end - 1) + part->halo_A;
+        find_own(part, grid, r, own_A);
         to[r] = n;
-        for (size_t i = 0; i < ley_atoms_count(share); i++) {
-            if (!gets(part, grid, period_A, r, position_A[3 * i + 2]))
+        for (size_t i = 0; i < ley_atoms_count(share) && first < end; i++) {
+            const double z_A = position_A[3 * i + 2];
+            if (!(z_A >= own_A[0] && z_A < own_A[1]) && images_between(z_A, low_A, high_A, period_A) == 0)
                 continue;
             if (records != NULL)
                 records[n] = record_of(share, i);
@@ -469,20 +472,34 @@ static double period_of(const bool periodic[3], const double cell_A[3][3])
     return period_A;
 }
 
+/* Ranks that are about as fast as each other become alike; false: none of them does anything. */
+static bool compare_speeds(double *speed, size_t ranks)
+{
+    const double alike = 1.25;
+    double slowest = INFINITY, fastest = 0;
+    bool are_known = true;
+    for (size_t r = 0; r < ranks; r++) {
+        are_known = are_known && !isnan(speed[r]);
+        fastest = fmax(fastest, isnan(speed[r]) ? 1 : speed[r]);
+        slowest = speed[r] > 0 ? fmin(slowest, speed[r]) : slowest;
+    }
+    for (size_t r = 0; r < ranks && (!are_known || fastest < alike * slowest); r++)
+        speed[r] = speed[r] != 0;
+    return fastest > 0;
+}
+
 ley_status ley_atoms_take_part(ley_atoms *atoms, const ley_grid *grid, const bool periodic[3],
                                const double cell_A[3][3], double halo_A, double speed, ley_error *error)
 {
     const size_t ranks = (size_t)ranks_count();
     atoms_part *part = (atoms_part *)(uintptr_t)ley_atoms_part(atoms);
     const double period_A = period_of(periodic, cell_A);
-    double *all = calloc(ranks, sizeof *all), fastest = 0;
+    double *all = calloc(ranks, sizeof *all);
     if (all == NULL)
         return ley_fail_memory(error, ranks * sizeof *all, "the ranks");
     ranks_share(&speed, sizeof speed, all);
-    for (size_t r = 0; r < ranks; r++)
-        fastest = fmax(fastest, all[r]);
     ley_status status = LEY_OK;
-    if (part != NULL && isfinite(halo_A) && isfinite(period_A) && fastest > 0) {
+    if (part != NULL && isfinite(halo_A) && isfinite(period_A) && compare_speeds(all, ranks)) {
         status = deal_planes(part, grid, halo_A, period_A, all, error);
         if (status == LEY_OK)
             status = exchange(atoms, part, grid, period_A, error);

@@ -92,8 +92,8 @@ typedef struct binning_images {
 /* Errors: none, for a plan that binning_prepare() made of as many atoms. */
 ley_status binning_find_images(const binning_plan *plan, size_t atoms, binning_images *images, ley_error *error);
 
-/* How far below and above some planes the atoms are at most that their bins hold. */
-void binning_reach_of_planes(const binning_plan *plan, double *below_A, double *above_A);
+/* How far below and above the planes of some regions the atoms are at most that their bins hold. */
+double binning_reach_of_planes(const binning_plan *plan);
 
 /* The first point of a region, counted in regions, from the grid's origin. */
 void binning_first_point_A(const binning_plan *plan, const int64_t region[3], double point_A[3]);

@@ -484,13 +484,14 @@ double cutoff_problem_expected_pairs(const cutoff_problem *p)
 double ley_short_range_halo_A(const ley_atoms *atoms, const ley_grid *grid, const ley_short_range *range)
 {
     cutoff_problem p;
-    double below_A, above_A;
     if (short_range_is_energy(range->pair) || !ley_grid_is_orthogonal(grid) ||
         cutoff_problem_init(&p, atoms, grid, range, 1, range->dielectric, range->r_min_A, NULL) != LEY_OK)
         return INFINITY;
-    binning_reach_of_planes(&p.plan, &below_A, &above_A);
+    const double halo_A = binning_reach_of_planes(&p.plan);
+    const bool is_known = cutoff_problem_even_bins(&p, NULL) == LEY_OK; /* as some sums have them */
+    const double even_A = binning_reach_of_planes(&p.plan);
     cutoff_problem_clear(&p);
-    return fmax(below_A, above_A);
+    return is_known ? fmax(halo_A, even_A) : INFINITY;
 }
 
 void cutoff_problem_reach(const cutoff_problem *p, double reach[3])
