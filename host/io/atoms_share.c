@@ -1,4 +1,5 @@
 /* Molecules by parts: ranks read shares of a file, deal planes of a grid, and exchange atoms. */
+#include "core/deal.h"
 #include "error.h"
 #include "io/atoms_file.h"
 #include "memory.h"
@@ -255,35 +256,6 @@ static double *make_weights(const atoms_part *part, const ley_grid *grid, int64_
     return weight;
 }
 
-/* Layers in a row for each rank, none of which takes longer than this: whether that is all of
- * them. */
-static bool deal_within(double most, const double *weight, int64_t layers, const double *speed, int ranks, int64_t *first)
-{
-    int64_t l = 0;
-    for (int r = 0; r < ranks; r++) {
-        double taken = 0;
-        first[r] = l;
-        for (; l < layers && taken + weight[l] <= most * speed[r]; l++)
-            taken += weight[l];
-    }
-    first[ranks] = l;
-    return l == layers;
-}
-
-/* So that the rank that takes longest is done as soon as it can be. */
-static void deal_layers(const double *weight, int64_t layers, const double *speed, int ranks, int64_t *first)
-{
-    enum { HALVINGS = 50 };
-    double low = 0, high = 1;
-    while (!deal_within(high, weight, layers, speed, ranks, first))
-        high *= 2;
-    for (int i = 0; i < HALVINGS; i++) {
-        const double middle = (low + high) / 2;
-        *(deal_within(middle, weight, layers, speed, ranks, first) ? &high : &low) = middle;
-    }
-    deal_within(high, weight, layers, speed, ranks, first);
-}
-
 /* Between which places the atoms are a rank's own: up to the next rank's planes, and all that is
  * below or above the grid. */
 static void find_own(const atoms_part *part, const ley_grid *grid, int rank, double own_A[2])
@@ -302,7 +274,7 @@ static ley_status deal_planes(atoms_part *part, const ley_grid *grid, double hal
     if (weight == NULL)
         return LEY_ERROR_MEMORY;
     int64_t *planes = (int64_t *)(void *)(part + 1);
-    deal_layers(weight, layers, speed, ranks, planes);
+    deal_in_rows(weight, layers, speed, ranks, planes);
     free(weight);
     for (int r = 0; r <= ranks; r++)
         planes[r] = planes[r] < layers ? planes[r] * ATOMS_PART_PLANES : grid->n[2];
@@ -472,22 +444,6 @@ static double period_of(const bool periodic[3], const double cell_A[3][3])
     return period_A;
 }
 
-/* Ranks that are about as fast as each other become alike; false: none of them does anything. */
-static bool compare_speeds(double *speed, size_t ranks)
-{
-    const double alike = 1.25;
-    double slowest = INFINITY, fastest = 0;
-    bool are_known = true;
-    for (size_t r = 0; r < ranks; r++) {
-        are_known = are_known && !isnan(speed[r]);
-        fastest = fmax(fastest, isnan(speed[r]) ? 1 : speed[r]);
-        slowest = speed[r] > 0 ? fmin(slowest, speed[r]) : slowest;
-    }
-    for (size_t r = 0; r < ranks && (!are_known || fastest < alike * slowest); r++)
-        speed[r] = speed[r] != 0;
-    return fastest > 0;
-}
-
 ley_status ley_atoms_take_part(ley_atoms *atoms, const ley_grid *grid, const bool periodic[3],
                                const double cell_A[3][3], double halo_A, double speed, ley_error *error)
 {
@@ -499,7 +455,7 @@ ley_status ley_atoms_take_part(ley_atoms *atoms, const ley_grid *grid, const boo
         return ley_fail_memory(error, ranks * sizeof *all, "the ranks");
     ranks_share(&speed, sizeof speed, all);
     ley_status status = LEY_OK;
-    if (part != NULL && isfinite(halo_A) && isfinite(period_A) && compare_speeds(all, ranks)) {
+    if (part != NULL && isfinite(halo_A) && isfinite(period_A) && deal_compare_speeds(all, ranks)) {
         status = deal_planes(part, grid, halo_A, period_A, all, error);
         if (status == LEY_OK)
             status = exchange(atoms, part, grid, period_A, error);
