@@ -395,7 +395,8 @@ static void test_planes(void **state)
     for (o.planes[0] = 0; o.planes[0] < l.n[2]; o.planes[0] += 16) {
         o.planes[1] = o.planes[0] + 16 < l.n[2] ? o.planes[0] + 16 : l.n[2];
         const double *position_A = ley_atoms_positions_A(all.atoms), halo_A = binning_reach_of_planes(&all.plan),
-                     low_A = -3 + 0.5 * (double)o.planes[0] - halo_A, high_A = -3 + 0.5 * (double)(o.planes[1] - 1) + halo_A;
+                     low_A = -3 + 0.5 * (double)o.planes[0] - halo_A,
+                     high_A = -3 + 0.5 * (double)(o.planes[1] - 1) + halo_A;
         double near_A[3 * 6000], charge_e[6000];
         int32_t number[6000];
         size_t n = 0;
@@ -870,7 +871,8 @@ static void test_transposition_time(void **state)
 
 int main(void)
 {
-    return RUN_GROUP(SUPPORT_GROUP(.name = "binning"), test_any_atoms, test_clusters, test_sides, test_planes, test_neutral_bins,
-                     test_images, test_same_crystal, test_refusals, test_planted_faults, test_threads, test_any_order,
-                     test_transposition, test_seams, test_binning_time, test_transposition_time);
+    return RUN_GROUP(SUPPORT_GROUP(.name = "binning"), test_any_atoms, test_clusters, test_sides, test_planes,
+                     test_neutral_bins, test_images, test_same_crystal, test_refusals, test_planted_faults,
+                     test_threads, test_any_order, test_transposition, test_seams, test_binning_time,
+                     test_transposition_time);
 }

@@ -528,9 +528,11 @@ static void test_plan(void **state)
 static int run_on(const char *selector, const ley_device_info *info)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_random_boxes),   cmocka_unit_test(test_images), cmocka_unit_test(test_planes),        cmocka_unit_test(test_expressions),
-        cmocka_unit_test(test_clusters),       cmocka_unit_test(test_few_atoms),     cmocka_unit_test(test_walls),
-        cmocka_unit_test(test_declined),       cmocka_unit_test(test_wrong_kernels), cmocka_unit_test(test_maps),
+        cmocka_unit_test(test_random_boxes),   cmocka_unit_test(test_images),
+        cmocka_unit_test(test_planes),         cmocka_unit_test(test_expressions),
+        cmocka_unit_test(test_clusters),       cmocka_unit_test(test_few_atoms),
+        cmocka_unit_test(test_walls),          cmocka_unit_test(test_declined),
+        cmocka_unit_test(test_wrong_kernels),  cmocka_unit_test(test_maps),
         cmocka_unit_test(test_order_of_atoms),
     };
     char group[512];

@@ -198,7 +198,7 @@ done
 
 # ---- Molecules by parts --------------------------------------------------------------------------
 
-# damage IN OUT NUMBER VALUE: another number in a file of atoms, whose checksum (XXH64 of its words) is right.
+# damage IN OUT NUMBER VALUE: another number in a file of atoms, whose checksum (XXH64) is right.
 damage() {
     python3 - "$@" <<'END'
 import struct
@@ -230,8 +230,8 @@ open(sys.argv[2], 'wb').write(data)
 END
 }
 
-# What is wrong with a file says the same as one rank, whichever rank has that atom; and ranks whose only device fails,
-# or is wrong, end all.
+# What is wrong with a file says the same as one rank, whichever rank has that atom; and ranks whose
+# only device fails, or is wrong, end all.
 parts_that_fail() {
     local name word mpi fault
     damage box.atoms number.atoms $((3 * 2900 + 1)) nan
@@ -261,7 +261,8 @@ parts_that_fail() {
 }
 parts_that_fail
 
-# Where atoms, grid and ranks grow together, no rank's memory does; where each has all atoms it does.
+# Where atoms, grid and ranks grow together, no rank's memory does; where each has all atoms it
+# does.
 memory_of_parts() {
     cat >measured <<'END'
 #!/usr/bin/env python3

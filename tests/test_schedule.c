@@ -487,7 +487,8 @@ static double least_time(const double *weight, int64_t pieces, const double *spe
  * fast and slow ones and such as do nothing. */
 static void test_dealing(void **state)
 {
-    static const double weight[] = {1, 5, 2, 2, 7, 1, 1, 3, 0.5}, all[][4] = {{1, 1, 1, 1}, {3, 1, 1, 9}, {0, 1, 0.5, 0}};
+    static const double weight[] = {1, 5, 2, 2, 7, 1, 1, 3, 0.5},
+                        all[][4] = {{1, 1, 1, 1}, {3, 1, 1, 9}, {0, 1, 0.5, 0}};
     enum { PIECES = sizeof weight / sizeof *weight };
     (void)state;
     for (size_t k = 0; k < 3; k++)

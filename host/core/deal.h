@@ -1,5 +1,5 @@
-/* Work in a row, dealt to workers in their order, so that the one that takes longest is done as soon
- * as it can be. */
+/* Work in a row, dealt to workers in their order, so that the one that takes longest is done as
+ * soon as it can be. */
 #ifndef LEY_CORE_DEAL_H
 #define LEY_CORE_DEAL_H
 

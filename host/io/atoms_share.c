@@ -171,7 +171,8 @@ static ley_status make_part(const ley_atoms *share, size_t whole, atoms_part **m
         first[r] = (int64_t)((share_first(whole, (int)r) + stride - 1) / stride);
     const size_t before = share_first(whole, ranks_own());
     for (int64_t k = first[ranks_own()]; k < first[ranks_own() + 1]; k++)
-        memcpy(sample_A + 3 * k, ley_atoms_positions_A(share) + 3 * ((size_t)k * stride - before), 3 * sizeof *sample_A);
+        memcpy(sample_A + 3 * k, ley_atoms_positions_A(share) + 3 * ((size_t)k * stride - before),
+               3 * sizeof *sample_A);
     ranks_exchange_end(ranks_exchange_begin(sample_A, 3 * sizeof *sample_A, first));
     free(first);
     part->whole = whole;
@@ -239,8 +240,8 @@ static double plane_A(const ley_grid *grid, int64_t plane)
 
 /* Of layers of planes: what each takes, by the atoms in its reach; a little, where there are
  * none. */
-static double *make_weights(const atoms_part *part, const ley_grid *grid, int64_t layers, double halo_A, double period_A,
-                            ley_error *error)
+static double *make_weights(const atoms_part *part, const ley_grid *grid, int64_t layers, double halo_A,
+                            double period_A, ley_error *error)
 {
     const double empty = 0.01 * (double)part->sampled / (double)layers;
     double *weight = calloc((size_t)layers, sizeof *weight);
@@ -274,7 +275,7 @@ static ley_status deal_planes(atoms_part *part, const ley_grid *grid, double hal
     if (weight == NULL)
         return LEY_ERROR_MEMORY;
     int64_t *planes = (int64_t *)(void *)(part + 1);
-    deal_in_rows(weight, layers, speed, ranks, planes);
+    deal_in_rows(weight, layers, speed, (size_t)ranks, planes);
     free(weight);
     for (int r = 0; r <= ranks; r++)
         planes[r] = planes[r] < layers ? planes[r] * ATOMS_PART_PLANES : grid->n[2];
@@ -388,9 +389,10 @@ static ley_status deal_records(ley_atoms *atoms, record *mine, const int64_t *to
 static ley_status exchange(ley_atoms *atoms, atoms_part *part, const ley_grid *grid, double period_A, ley_error *error)
 {
     const size_t ranks = (size_t)ranks_count();
-    int64_t *to = calloc(2 * (ranks + 1), sizeof *to), *from = to + ranks + 1;
+    int64_t *to = calloc(2 * (ranks + 1), sizeof *to);
     if (to == NULL)
         return ley_fail_memory(error, 2 * ranks * sizeof *to, "the ranks");
+    int64_t *from = to + ranks + 1;
     sort_out(atoms, grid, period_A, to, NULL);
     ley_status status = ask_counts(to, from, error);
     if (status == LEY_OK)
@@ -412,7 +414,8 @@ static ley_status take_all(ley_atoms *atoms, ley_error *error)
 {
     const atoms_part *part = ley_atoms_part(atoms);
     const size_t ranks = (size_t)ranks_count(), n = part->whole;
-    ley_status status = memory_check_one("the atoms, on their way", 2 * (double)n * sizeof(record), "fewer atoms", error);
+    ley_status status =
+        memory_check_one("the atoms, on their way", 2 * (double)n * sizeof(record), "fewer atoms", error);
     record *all = status == LEY_OK ? malloc(n * sizeof *all) : NULL;
     int64_t *first = calloc(ranks + 1, sizeof *first);
     if (status == LEY_OK && (all == NULL || first == NULL))

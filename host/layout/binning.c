@@ -6,7 +6,7 @@
 #include "layout/grid_frame.h"
 #include "memory.h"
 #include "parallel.h"
-#include "source/atoms_part.h"
+#include "source/atoms.h"
 
 #include <math.h>
 #include <stdlib.h>

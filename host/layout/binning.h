@@ -57,8 +57,8 @@ typedef struct binning_plan {
     int64_t origin_bin[3]; /* the bin with its lowest corner on the grid's origin, which is below 0 where only the bins
                               of later planes are kept: */
     int64_t layers, first_layer; /* of all bins along z, and the first one of these that is kept */
-    int64_t slot_bytes;    /* of all slots */
-    double entries;        /* atoms and images in reach, an estimate */
+    int64_t slot_bytes;          /* of all slots */
+    double entries;              /* atoms and images in reach, an estimate */
 } binning_plan;
 
 /* The side of the bins, and their number: at most four for each atom in reach and 4096 more, and no

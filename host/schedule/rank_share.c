@@ -32,11 +32,12 @@ static identity identity_of(const ley_job *job)
     made.atoms = job->report.atoms;
     if (job_is_by_parts(job)) /* of all ranks, which have agreed on it */
         made.charges_e = ley_atoms_total_charge_e(job->atoms);
-    else for (int64_t i = 0; i < made.atoms; i++) {
-        made.charges_e += ley_atoms_charges_e(job->atoms)[i];
-        for (int axis = 0; axis < 3; axis++)
-            made.positions_A += (double)(axis + 1) * ley_atoms_positions_A(job->atoms)[3 * i + axis];
-    }
+    else
+        for (int64_t i = 0; i < made.atoms; i++) {
+            made.charges_e += ley_atoms_charges_e(job->atoms)[i];
+            for (int axis = 0; axis < 3; axis++)
+                made.positions_A += (double)(axis + 1) * ley_atoms_positions_A(job->atoms)[3 * i + axis];
+        }
     made.is_by_host = job->is_by_host;
     return made;
 }

@@ -598,8 +598,8 @@ static ley_status try_link(const dev_kernel *built, const dev_kernel *filling, b
     return status;
 }
 
-/* link_atoms, and then fill_bins, which has passed; without images, and with those of a skewed cell,
- * for some of the grid's planes. */
+/* link_atoms, and then fill_bins, which has passed; without images, and with those of a skewed
+ * cell, for some of the grid's planes. */
 static ley_status test_link(const dev_kernel *built, void *context, ley_error *error)
 {
     const ley_status status = try_link(built, context, false, error);

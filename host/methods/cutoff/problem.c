@@ -472,7 +472,8 @@ double cutoff_problem_expected_pairs(const cutoff_problem *p)
     int64_t planes[2];
     cutoff_problem_planes(p, planes);
     if (p->plan.options.periodic[0] || p->plan.options.periodic[1] || p->plan.options.periodic[2])
-        return (double)(planes[1] - planes[0]) * (double)p->grid.n[0] * (double)p->grid.n[1] * p->plan.density_per_A3 * 4 * M_PI / 3 * pow(p->cutoff_A, 3);
+        return (double)(planes[1] - planes[0]) * (double)p->grid.n[0] * (double)p->grid.n[1] * p->plan.density_per_A3 *
+               4 * M_PI / 3 * pow(p->cutoff_A, 3);
     sampling s = {.problem = p, .atoms = n, .sampled = n < MOST_SAMPLED ? n : MOST_SAMPLED};
     double sum = 0;
     parallel_ranges(s.sampled, count_points, &s);
