@@ -2,7 +2,6 @@
 #include "core/deal.h"
 #include "error.h"
 #include "io/atoms_file.h"
-#include "memory.h"
 #include "ranks.h"
 #include "source/atoms.h"
 
@@ -226,16 +225,25 @@ ley_status ley_atoms_read_share(const char *path, ley_atoms **atoms, ley_error *
 
 /* ---- Planes ---------------------------------------------------------------------------------- */
 
-/* How many of an atom and its images lie between two places; `period_A` along z, 0: it has none. */
-static double images_between(double z_A, double low_A, double high_A, double period_A)
-{
-    return period_A > 0 ? fmax(floor((high_A - z_A) / period_A) - ceil((low_A - z_A) / period_A) + 1, 0)
-                        : (double)(z_A >= low_A && z_A <= high_A);
-}
-
 static double plane_A(const ley_grid *grid, int64_t plane)
 {
     return grid->origin_A[2] + (double)plane * grid->step_A[2][2];
+}
+
+/* Where an atom and its images are along z between two places: *first, and then every period, 0: it
+ * has none. How many. */
+static int64_t find_images(double z_A, double low_A, double high_A, double period_A, double *first)
+{
+    *first = period_A > 0 ? z_A + ceil((low_A - z_A) / period_A) * period_A : z_A;
+    *first += *first < low_A ? period_A : 0; /* by rounding */
+    if (!(*first >= low_A && *first <= high_A))
+        return 0;
+    return period_A > 0 ? (int64_t)floor((high_A - *first) / period_A) + 1 : 1;
+}
+
+static int64_t clamped(double x, int64_t most)
+{
+    return x < 0 ? 0 : x > (double)most ? most : (int64_t)x;
 }
 
 /* Of layers of planes: what each takes, by the atoms in its reach; a little, where there are
@@ -243,16 +251,24 @@ static double plane_A(const ley_grid *grid, int64_t plane)
 static double *make_weights(const atoms_part *part, const ley_grid *grid, int64_t layers, double halo_A,
                             double period_A, ley_error *error)
 {
-    const double empty = 0.01 * (double)part->sampled / (double)layers;
-    double *weight = calloc((size_t)layers, sizeof *weight);
-    if (weight == NULL)
+    const double low_A = plane_A(grid, 0) - halo_A, high_A = plane_A(grid, grid->n[2] - 1) + halo_A,
+                 plane_each_A = grid->step_A[2][2], layer_A = ATOMS_PART_PLANES * plane_each_A,
+                 empty = 0.01 * (double)part->sampled / (double)layers;
+    double *weight = calloc((size_t)layers + 1, sizeof *weight), sum = 0, z_A;
+    if (weight == NULL) {
         ley_fail_memory(error, (size_t)layers * sizeof *weight, "the grid's layers");
-    for (int64_t l = 0; l < layers && weight != NULL; l++) {
-        const int64_t end = (l + 1) * ATOMS_PART_PLANES, last = (end < grid->n[2] ? end : grid->n[2]) - 1;
-        const double low_A = plane_A(grid, l * ATOMS_PART_PLANES) - halo_A, high_A = plane_A(grid, last) + halo_A;
-        weight[l] = empty;
-        for (size_t k = 0; k < part->sampled; k++)
-            weight[l] += images_between(part->sample_A[3 * k + 2], low_A, high_A, period_A);
+        return NULL;
+    }
+    for (size_t k = 0; k < part->sampled; k++) /* changes from layer to layer */
+        for (int64_t n = find_images(part->sample_A[3 * k + 2], low_A, high_A, period_A, &z_A); n > 0; n--) {
+            const double from_A = z_A - plane_A(grid, 0);
+            weight[clamped(ceil((from_A - halo_A + plane_each_A) / layer_A) - 1, layers - 1)]++;
+            weight[clamped(floor((from_A + halo_A) / layer_A), layers - 1) + 1]--;
+            z_A += period_A;
+        }
+    for (int64_t l = 0; l < layers; l++) {
+        sum += weight[l];
+        weight[l] = sum + empty;
     }
     return weight;
 }
@@ -289,47 +305,59 @@ static ley_status deal_planes(atoms_part *part, const ley_grid *grid, double hal
 
 /* ---- Atoms ----------------------------------------------------------------------------------- */
 
-typedef struct record {
-    double number[LEY_ATOM_NUMBERS];
-} record;
+/* To which rank an atom goes: to all between two of them whose planes are in reach of it or an
+ * image, and to the one whose own it is. */
+typedef struct reaches {
+    double (*own_A)[2], (*halo_A)[2]; /* [ranks] */
+    double period_A;
+} reaches;
 
-static record record_of(const ley_atoms *atoms, size_t i)
+static ley_status make_reaches(const atoms_part *part, const ley_grid *grid, double period_A, reaches *made,
+                               ley_error *error)
 {
-    const double *at_A = ley_atoms_positions_A(atoms) + 3 * i;
-    return (record){{at_A[0], at_A[1], at_A[2], ley_atoms_charges_e(atoms)[i], ley_atoms_radii_A(atoms)[i]}};
-}
-
-static void put_record(ley_atoms *atoms, size_t i, const record *r)
-{
-    const size_t n = ley_atoms_count(atoms);
-    double *numbers = ley_atoms_numbers(atoms);
-    memcpy(numbers + 3 * i, r->number, 3 * sizeof *numbers);
-    numbers[3 * n + i] = r->number[3];
-    numbers[4 * n + i] = r->number[4];
-}
-
-/* to[r + 1] - to[r] atoms are for rank r; `records` NULL: they are only counted. */
-static void sort_out(const ley_atoms *share, const ley_grid *grid, double period_A, int64_t *to, record *records)
-{
-    const atoms_part *part = ley_atoms_part(share);
-    const double *position_A = ley_atoms_positions_A(share);
-    int64_t n = 0;
-    for (int r = 0; r < ranks_count(); r++) {
-        double own_A[2];
+    const size_t ranks = (size_t)ranks_count();
+    *made = (reaches){.own_A = calloc(2 * ranks, sizeof *made->own_A), .period_A = period_A};
+    if (made->own_A == NULL)
+        return ley_fail_memory(error, ranks * sizeof *made->own_A, "the ranks");
+    made->halo_A = made->own_A + ranks;
+    for (size_t r = 0; r < ranks; r++) {
         const int64_t first = part->planes[r], end = part->planes[r + 1];
-        const double low_A = plane_A(grid, first) - part->halo_A, high_A = plane_A(grid, end - 1) + part->halo_A;
-        find_own(part, grid, r, own_A);
-        to[r] = n;
-        for (size_t i = 0; i < ley_atoms_count(share) && first < end; i++) {
-            const double z_A = position_A[3 * i + 2];
-            if (!(z_A >= own_A[0] && z_A < own_A[1]) && images_between(z_A, low_A, high_A, period_A) == 0)
-                continue;
-            if (records != NULL)
-                records[n] = record_of(share, i);
-            n++;
-        }
+        find_own(part, grid, (int)r, made->own_A[r]);
+        made->halo_A[r][0] = first < end ? plane_A(grid, first) - part->halo_A : INFINITY;
+        made->halo_A[r][1] = first < end ? plane_A(grid, end - 1) + part->halo_A : -INFINITY;
     }
-    to[ranks_count()] = n;
+    return LEY_OK;
+}
+
+static bool gets(const reaches *of, int rank, double z_A)
+{
+    double at_A;
+    return (z_A >= of->own_A[rank][0] && z_A < of->own_A[rank][1]) ||
+           find_images(z_A, of->halo_A[rank][0], of->halo_A[rank][1], of->period_A, &at_A) > 0;
+}
+
+/* The numbers of the atoms that go to rank r, from to[r] on: [to[ranks]], in *list. */
+static ley_status list_atoms(const ley_atoms *share, const reaches *of, int64_t *to, int32_t **list, ley_error *error)
+{
+    const size_t n = ley_atoms_count(share);
+    const double *position_A = ley_atoms_positions_A(share);
+    int32_t *all = NULL;
+    int64_t k = 0;
+    for (int r = 0; r < ranks_count(); r++) {
+        int32_t *grown = realloc(all, ((size_t)k + n) * sizeof *all);
+        if (grown == NULL) {
+            free(all);
+            return ley_fail_memory(error, ((size_t)k + n) * sizeof *all, "atoms on their way between ranks");
+        }
+        all = grown;
+        to[r] = k;
+        for (size_t i = 0; i < n; i++)
+            if (gets(of, r, position_A[3 * i + 2]))
+                all[k++] = (int32_t)i;
+    }
+    to[ranks_count()] = k;
+    *list = all;
+    return LEY_OK;
 }
 
 /* How many come from each rank, of what each has for each: from[]. */
@@ -349,62 +377,76 @@ static ley_status ask_counts(const int64_t *to, int64_t *from, ley_error *error)
     return LEY_OK;
 }
 
-/* There must be an atom. */
-static record nobody(const atoms_part *part)
+/* An array of atoms, where each of them has so many numbers. */
+typedef struct array {
+    const double *here;
+    double *made;
+    size_t width;
+} array;
+
+enum { ARRAYS = 3 };
+static void find_arrays(const ley_atoms *share, ley_atoms *made, array list[ARRAYS])
 {
-    return (record){{part->sample_A[0], part->sample_A[1], part->sample_A[2], 0, 0}};
+    double *numbers = ley_atoms_numbers(made);
+    const size_t n = ley_atoms_count(made);
+    list[0] = (array){ley_atoms_positions_A(share), numbers, 3};
+    list[1] = (array){ley_atoms_charges_e(share), numbers + 3 * n, 1};
+    list[2] = (array){ley_atoms_radii_A(share), numbers + 4 * n, 1};
 }
 
-static ley_status take_records(ley_atoms *atoms, const record *records, size_t n, ley_error *error)
+static ley_status deal_array(const array *a, const int32_t *list, const int64_t *to, const int64_t *from,
+                             ley_error *error)
 {
-    ley_atoms *made = NULL;
-    const ley_status status = ley_atoms_allocate(n, &made, error);
-    for (size_t i = 0; i < n && status == LEY_OK; i++)
-        put_record(made, i, &records[i]);
-    if (status == LEY_OK)
-        ley_atoms_take_numbers(atoms, made);
-    return status;
-}
-
-/* `mine` ends. */
-static ley_status deal_records(ley_atoms *atoms, record *mine, const int64_t *to, const int64_t *from, bool *is_empty,
-                               ley_error *error)
-{
-    const size_t n = (size_t)from[ranks_count()];
-    record *all = malloc((n + 1) * sizeof *all);
-    if (all == NULL) {
-        free(mine);
-        return ley_fail_memory(error, n * sizeof *all, "a part of the atoms");
-    }
-    ranks_deal(mine, to, all, from, sizeof *all);
+    const size_t n = (size_t)to[ranks_count()], unit = a->width * sizeof(double);
+    double *mine = malloc((n + 1) * unit);
+    if (mine == NULL)
+        return ley_fail_memory(error, n * unit, "atoms on their way between ranks");
+    for (size_t k = 0; k < n; k++)
+        memcpy(mine + a->width * k, a->here + a->width * (size_t)list[k], unit);
+    ranks_deal(mine, to, a->made, from, unit);
     free(mine);
-    *is_empty = n == 0;
-    if (*is_empty)
-        all[0] = nobody(ley_atoms_part(atoms));
-    const ley_status status = take_records(atoms, all, n > 0 ? n : 1, error);
-    free(all);
+    return LEY_OK;
+}
+
+/* In place of the share. */
+static ley_status deal_atoms(ley_atoms *share, atoms_part *part, const int32_t *list, const int64_t *to,
+                             const int64_t *from, ley_error *error)
+{
+    array arrays[ARRAYS];
+    ley_atoms *made = NULL;
+    const size_t n = (size_t)from[ranks_count()];
+    part->is_empty = n == 0;
+    ley_status status = ley_atoms_allocate(n > 0 ? n : 1, &made, error);
+    if (status == LEY_OK)
+        find_arrays(share, made, arrays);
+    for (int k = 0; k < ARRAYS && status == LEY_OK; k++)
+        status = deal_array(&arrays[k], list, to, from, error);
+    if (status == LEY_OK && part->is_empty) /* there must be an atom */
+        memcpy(ley_atoms_numbers(made), part->sample_A, 3 * sizeof *part->sample_A);
+    if (status == LEY_OK)
+        ley_atoms_take_numbers(share, made);
+    else
+        ley_atoms_destroy(made);
     return status;
 }
 
 static ley_status exchange(ley_atoms *atoms, atoms_part *part, const ley_grid *grid, double period_A, ley_error *error)
 {
     const size_t ranks = (size_t)ranks_count();
+    reaches of;
+    int32_t *list = NULL;
     int64_t *to = calloc(2 * (ranks + 1), sizeof *to);
     if (to == NULL)
         return ley_fail_memory(error, 2 * ranks * sizeof *to, "the ranks");
-    int64_t *from = to + ranks + 1;
-    sort_out(atoms, grid, period_A, to, NULL);
-    ley_status status = ask_counts(to, from, error);
+    ley_status status = make_reaches(part, grid, period_A, &of, error);
     if (status == LEY_OK)
-        status = memory_check_one("atoms on their way between ranks",
-                                  (double)(to[ranks] + 2 * from[ranks]) * sizeof(record), "more ranks", error);
-    record *mine = status == LEY_OK ? malloc(((size_t)to[ranks] + 1) * sizeof *mine) : NULL;
-    if (status == LEY_OK && mine == NULL)
-        status = ley_fail_memory(error, (size_t)to[ranks] * sizeof *mine, "a part of the atoms");
-    if (status == LEY_OK) {
-        sort_out(atoms, grid, period_A, to, mine);
-        status = deal_records(atoms, mine, to, from, &part->is_empty, error);
-    }
+        status = list_atoms(atoms, &of, to, &list, error);
+    if (status == LEY_OK)
+        status = ask_counts(to, to + ranks + 1, error);
+    if (status == LEY_OK)
+        status = deal_atoms(atoms, part, list, to, to + ranks + 1, error);
+    free(of.own_A);
+    free(list);
     free(to);
     return status;
 }
@@ -413,28 +455,27 @@ static ley_status exchange(ley_atoms *atoms, atoms_part *part, const ley_grid *g
 static ley_status take_all(ley_atoms *atoms, ley_error *error)
 {
     const atoms_part *part = ley_atoms_part(atoms);
-    const size_t ranks = (size_t)ranks_count(), n = part->whole;
-    ley_status status =
-        memory_check_one("the atoms, on their way", 2 * (double)n * sizeof(record), "fewer atoms", error);
-    record *all = status == LEY_OK ? malloc(n * sizeof *all) : NULL;
+    const size_t ranks = (size_t)ranks_count(), whole = part->whole, n = ley_atoms_count(atoms);
+    array arrays[ARRAYS];
+    ley_atoms *made = NULL;
     int64_t *first = calloc(ranks + 1, sizeof *first);
-    if (status == LEY_OK && (all == NULL || first == NULL))
-        status = ley_fail_memory(error, n * sizeof *all, "the atoms");
-    if (status == LEY_OK) {
-        for (size_t r = 0; r <= ranks; r++)
-            first[r] = (int64_t)share_first(n, (int)r);
-        for (size_t i = 0; i < ley_atoms_count(atoms); i++)
-            all[(size_t)first[ranks_own()] + i] = record_of(atoms, i);
-        ranks_exchange_end(ranks_exchange_begin(all, sizeof *all, first));
-        status = take_records(atoms, all, n, error);
+    ley_status status = first != NULL ? ley_atoms_allocate(whole, &made, error)
+                                      : ley_fail_memory(error, ranks * sizeof *first, "the ranks");
+    for (size_t r = 0; r <= ranks && status == LEY_OK; r++)
+        first[r] = (int64_t)share_first(whole, (int)r);
+    if (status == LEY_OK)
+        find_arrays(atoms, made, arrays);
+    for (int k = 0; k < ARRAYS && status == LEY_OK; k++) {
+        const array *a = &arrays[k];
+        memcpy(a->made + a->width * (size_t)first[ranks_own()], a->here, a->width * n * sizeof(double));
+        ranks_exchange_end(ranks_exchange_begin(a->made, a->width * sizeof(double), first));
     }
-    if (status == LEY_OK) {
-        ley_atoms_set_part(atoms, NULL, NULL);
-        status = ley_atoms_complete(atoms, error);
-    }
-    free(all);
     free(first);
-    return status;
+    if (status != LEY_OK)
+        return status;
+    ley_atoms_take_numbers(atoms, made);
+    ley_atoms_set_part(atoms, NULL, NULL);
+    return ley_atoms_complete(atoms, error);
 }
 
 /* Along z, where atoms have images; infinite where these lie across planes. */
