@@ -105,6 +105,8 @@ static void begin_opening(opening *o, job_run *run, ley_status before)
         open_engine(o);
 }
 
+/* Ranks do so before they talk to each other: drivers may change the environment while they are
+ * opened, and MPI may read it whenever it does something for the first time. */
 static void wait_for_opening(opening *o)
 {
     if (o->is_running)
@@ -273,10 +275,12 @@ static ley_status prepare(job_run *run, ley_error *error)
     if (opens_at_once(run))
         begin_opening(&devices, run, status);
     run->is_by_parts = reads_by_parts(run);
+    if (run->is_by_parts)
+        wait_for_opening(&devices);
     if (status == LEY_OK)
         status = run->kind->read(run, error);
     run->phases.reading_s = lap_s(&clock_s);
-    if (run->is_by_parts) /* planes are for those who have devices */
+    if (ley_ranks_count() > 1)
         wait_for_opening(&devices);
     if (status == LEY_OK && run->kind->place != NULL)
         status = run->kind->place(run, error);

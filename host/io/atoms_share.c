@@ -305,8 +305,8 @@ static ley_status deal_planes(atoms_part *part, const ley_grid *grid, double hal
 
 /* ---- Atoms ----------------------------------------------------------------------------------- */
 
-/* To which rank an atom goes: to all between two of them whose planes are in reach of it or an
- * image, and to the one whose own it is. */
+/* To which ranks an atom goes: those whose planes are in reach of it or of an image, and the one
+ * whose own it is. */
 typedef struct reaches {
     double (*own_A)[2], (*halo_A)[2]; /* [ranks] */
     double period_A;
