@@ -98,7 +98,8 @@ static void test_voltool_has_radii(void **state)
     for (int i = 0; i < 2; i++) {
         snprintf(text, sizeof text, atoms, radii[i][0], radii[i][1]);
         cli_write_text("radii.pqr", text);
-        cli_run(0, "density: voltool at 5 A", "", "density-map radii.pqr -o out/r.dx --convention voltool --device host");
+        cli_run(0, "density: voltool at 5 A", "",
+                "density-map radii.pqr -o out/r.dx --convention voltool --device host");
         made[i] = cli_read("out/r.dx", &size[i]);
     }
     assert_int_equal(size[0], size[1]);

@@ -21,8 +21,8 @@ typedef struct atom_density {
 
 /* Of a file; `device`: as --device has it, or NULL; `map` and `output` are named where the file is
  * Python's to read, NULL: there is none. To be ended also on failure. */
-ley_status atom_density_begin(atom_density *d, const char *path, const char *map, const char *output, const char *device, bool quiet,
-                              const parsed_arguments *arguments, ley_error *error);
+ley_status atom_density_begin(atom_density *d, const char *path, const char *map, const char *output,
+                              const char *device, bool quiet, const parsed_arguments *arguments, ley_error *error);
 void atom_density_end(atom_density *d);
 
 /* "molmap at 5 A, weights: atomic numbers". */

@@ -192,8 +192,7 @@ static ley_status score(fit_score_run *r, ley_error *error)
                                    .window = r->window};
     const ley_fit_results results = {
         .size = sizeof results, .score = r->score, .window = r->local, .gradient = r->gradient};
-    ley_status status =
-        ley_fit_create(r->d.engine, &target, n, r->d.weight, r->d.radius_A, &r->d.options, &fit, error);
+    ley_status status = ley_fit_create(r->d.engine, &target, n, r->d.weight, r->d.radius_A, &r->d.options, &fit, error);
     if (status == LEY_OK)
         status = ley_fit_run(fit, 1, r->position_A, has_threshold ? &values->threshold : NULL, &results, error);
     if (status == LEY_OK)

@@ -10,10 +10,10 @@
 #include <strings.h>
 
 /* IUPAC's abridged standard atomic weights (2021), in u; of elements that have none, the mass
- * number of the isotope of the longest life. Van der Waals radii, in A: A. Bondi, J. Phys. Chem. 68,
- * 441 (1964); those of B, Al and of the alkali and alkaline earth metals that it lacks: M. Mantina et
- * al., J. Phys. Chem. A 113, 5806 (2009); of Mn, Fe and Co: S. Alvarez, Dalton Trans. 42, 8617
- * (2013). */
+ * number of the isotope of the longest life. Van der Waals radii, in A: A. Bondi, J. Phys. Chem.
+ * 68, 441 (1964); those of B, Al and of the alkali and alkaline earth metals that it lacks: M.
+ * Mantina et al., J. Phys. Chem. A 113, 5806 (2009); of Mn, Fe and Co: S. Alvarez, Dalton Trans.
+ * 42, 8617 (2013). */
 static const struct element {
     char symbol[3];
     double mass, radius_A; /* 0: nobody knows */
