@@ -5,12 +5,6 @@
 #include "energy/part.h"
 #include "law/energy.h"
 
-/* What one device has of them. */
-typedef struct energy_device {
-    frame_device of;
-    energy_part part;
-} energy_device;
-
 /* Frames that are being computed: arrays of the caller's. */
 typedef struct energy_run {
     const float *position_A;

@@ -6,12 +6,6 @@
 
 #include <math.h>
 
-/* What one device has of them. */
-typedef struct fit_device {
-    frame_device of;
-    fit_part part;
-} fit_device;
-
 /* Frames that are being computed: arrays of the caller's. */
 typedef struct fit_run {
     const float *position_A;

@@ -37,8 +37,8 @@ typedef struct frame_work {
     size_t device_bytes; /* of the struct around a frame_device */
 
     /* Memory and kernels for runs of this kind, and so many frames at a time at most: `frames` is
-     * set before there is memory. The run may end meanwhile, and its arrays with it. end() waits for
-     * all that is on its way; also called where begin() failed. */
+     * set before there is memory. The run may end meanwhile, and its arrays with it. end() waits
+     * for all that is on its way; also called where begin() failed. */
     ley_status (*begin)(frame_device *d, dev *device, int kind, int64_t most, ley_error *error);
     void (*end)(frame_device *d);
 
@@ -77,8 +77,8 @@ void frame_queue_destroy(frame_queue *q);
 /* Opens the fastest device, where there is one. */
 ley_status frame_queue_open(frame_queue *q, ley_error *error);
 
-/* One run at a time, of one or more frames; false: another thread is at one. What the owner sets for
- * a run is not touched before and after. */
+/* One run at a time, of one or more frames; false: another thread is at one. Arrays that the owner
+ * sets for a run are not touched before and after it. */
 bool frame_queue_claim(frame_queue *q);
 ley_status frame_queue_run(frame_queue *q, int64_t frames, int kind, bool by_devices, ley_error *error);
 void frame_queue_release(frame_queue *q);
