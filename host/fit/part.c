@@ -36,7 +36,7 @@ static int frames_of_batch(const fit_part *part, int64_t frames)
     const frame_bytes b = bytes_of(part);
     const double own = (double)(fit_places_bytes(&part->places, part->arena.device->info) + b.places + b.boxes +
                                 b.threshold + b.parts + b.density + b.windows + b.gradient),
-                 left = (double)arena_left(&part->arena) / (2 * FIT_BATCHES);
+                 left = (double)arena_left(&part->arena) / (2 * FRAME_BATCHES);
     double most = fmin(most_bytes, left) / own;
     most =
         fmin(most, most_atoms[part->arena.device->info->device_class != DEV_CPU] / (double)part->problem->model.count);
@@ -117,14 +117,14 @@ ley_status fit_memory_make(fit_part *part, const fit_problem *problem, dev *devi
     part->frames = status == LEY_OK ? frames_of_batch(part, frames) : 0;
     if (status == LEY_OK)
         status = fit_places_make(&part->places, &part->arena, part->frames, error);
-    for (int i = 0; i < FIT_BATCHES && status == LEY_OK; i++)
+    for (int i = 0; i < FRAME_BATCHES && status == LEY_OK; i++)
         status = make_batch(part, &part->batch[i], error);
     return status;
 }
 
 void fit_part_end(fit_part *part)
 {
-    for (int i = 0; i < FIT_BATCHES; i++)
+    for (int i = 0; i < FRAME_BATCHES; i++)
         sequence_end(&part->batch[i].sequence);
     fit_places_destroy(&part->places);
     kernel_destroy(&part->density);
