@@ -26,6 +26,16 @@ static void count_on(slab_queue *queue, int64_t more)
     queue->looked_s = ley_clock_s();
 }
 
+void slab_queue_open(slab_queue *queue, slab *slabs, size_t count)
+{
+    pthread_mutex_lock(&queue->mutex);
+    free(queue->returned);
+    queue->returned = slabs;
+    queue->returned_count = queue->returned_capacity = count;
+    queue->next = queue->end;
+    pthread_mutex_unlock(&queue->mutex);
+}
+
 void slab_queue_share(slab_queue *queue, slab *slabs, size_t count, bool whole)
 {
     pthread_mutex_lock(&queue->mutex);

@@ -272,16 +272,21 @@ class _Run:
         self.go_to(frames)
         with tempfile.TemporaryDirectory() as folder:
             path = os.path.join(folder, "sums")
-            own = b""
-            if self.frames() > 0:
+
+            def saved() -> bytes:
+                if self.frames() == 0:
+                    return b""
                 self.save(os.fsencode(path))
                 with open(path, "rb") as file:
-                    own = file.read()
-            for rank, sums in enumerate(ranks.each(own)):
-                if rank != ranks.own and sums:
+                    return file.read()
+
+            def join(sums: bytes) -> None:
+                if sums:
                     with open(path, "wb") as file:
                         file.write(sums)
                     self._call(lambda error: lib.ley_average_join(self._pointer, os.fsencode(path), error))
+
+            ranks.together(saved, join)
 
     def finish(self) -> Dict[str, Any]:
         """The totals."""
