@@ -78,7 +78,8 @@ static int64_t fair_share(const slab_queue *queue, int64_t most)
     const int64_t takers =
                       queue->shared != NULL ? ranks_count() * (queue->takers > 0 ? queue->takers : 1) : queue->takers,
                   left = queue->shared != NULL ? queue->shared_pieces - queue->counted : queue->end - queue->next;
-    int64_t share = takers > 1 ? left / (2 * takers) : left;
+    const int64_t at_once = queue->shared != NULL ? 4 : 2; /* each has two of them in flight */
+    int64_t share = takers > 1 ? left / (at_once * takers) : left;
     if (share < 1)
         share = 1;
     return share < most ? share : most;
