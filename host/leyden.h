@@ -779,6 +779,8 @@ typedef struct ley_report {
     bool double_has_more_digits; /* than a float sum, where charges nearly cancel: not where terms are floats all the
                                     same */
     double float_relative_rms;   /* of LEY_SUM_AUTO: the error that asked for doubles; 0: floats did */
+    int64_t kept_points;         /* of `points`, those that an earlier process had left (ley_map_keep()): the first
+                                    device, which reports them, has not computed them */
     size_t device_count;
     int ranks; /* that did it together; 1: this process alone. What came from others to rank 0: */
     int64_t gathered_bytes;

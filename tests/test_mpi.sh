@@ -2,8 +2,8 @@
 # leyden-mpi under mpirun, on as many ranks as fit no machine, with each MPI that is installed
 # beside the other (leyden-openmpi, leyden-mpich): do 1, 2, 3 and 5 ranks make the bytes of one
 # rank, of all that is dealt; do ranks survive slow and hanging devices of others; do all end soon
-# when one fails, is killed or is asked to end, and leave no half file; and what does a leyden
-# without MPI say?
+# when one fails, is killed or is asked to end, and leave no half file; do others go on from there
+# with --resume; and what does a leyden without MPI say?
 #
 #     tests/test_mpi.sh             BUILD as usual; exit code 77: there is no MPI, or no PoCL
 set -u
@@ -185,6 +185,57 @@ assert [d['status'] for d in devices] == ['LEY_OK', 'LEY_ERROR_WRONG_RESULT'] an
         no_half_file killed "$how"
     done
 done
+
+# ---- Going on --------------------------------------------------------------------------------------
+
+# Planes in kept.mrc.checkpoint; what cannot be read has none.
+planes_there() {
+    python3 -c "
+data = open('kept.mrc.checkpoint', 'rb').read()
+sums = data[data.index(b'leyden: planes') + 80:]
+print(sum(any(sums[8 * i:8 * i + 8]) for i in range(160)))" 2>/dev/null || echo 0
+}
+
+# With --resume a run goes on where others have left off, however many ranks had a part in it and
+# were killed, and makes the bytes of one that never stopped.
+going_on() {
+    local small="map molecule.pqr --method dcs --dims 160,160,160 --spacing 0.25 --slab 2 --device cpu --quiet" mpi n=0 there child
+    local slow="$faulty FAULTY_OPENCL=call=clEnqueueNDRangeKernel,fault=delay,delay_ms=50,ever=1"
+    # shellcheck disable=SC2086
+    "$BUILD/leyden" $small -o right.mrc >said 2>&1 || wrong "going on: $(cat said)"
+    for mpi in none $mpis; do
+        there=$(planes_there)
+        # shellcheck disable=SC2086
+        case $mpi in
+        none) $slow "$BUILD/leyden" $small -o kept.mrc --resume >said 2>&1 & ;;
+        *) run -n 2 $slow "$BUILD/leyden-$mpi" $small -o kept.mrc --resume >said 2>&1 & ;;
+        esac
+        child=$!
+        for _ in $(seq 100); do
+            [ "$(planes_there)" -ge $((there + 10)) ] && break
+            sleep 0.05
+        done
+        if [ "$mpi" = none ]; then kill -KILL $child; else mine "leyden-$mpi" "kept.mrc" | tail -n 1 | xargs -r kill -KILL; fi
+        { wait $child; } 2>/dev/null # which says that it was killed
+        [ "$(planes_there)" -ge $((there + 10)) ] || wrong "going on: $mpi leaves $(planes_there) planes, $there before: $(cat said)"
+        [ ! -e kept.mrc ] || wrong "going on: $mpi, and there is a map"
+    done
+    # shellcheck disable=SC2086
+    "$BUILD/leyden" ${small/molecule/other} -o kept.mrc --resume >said 2>&1 && wrong "going on with another molecule"
+    grep -q "this run is of 'molecule: 301 atoms" said || wrong "going on with another molecule: $(cat said)"
+    # shellcheck disable=SC2086
+    "$BUILD/leyden" $small --r-min 1 -o kept.mrc --resume >said 2>&1 && wrong "going on with another option"
+    grep -q -- "this run is of '--r-min: 1" said || wrong "going on with another option: $(cat said)"
+    there=$(planes_there)
+    mpi=${mpis##* } && n=2
+    # shellcheck disable=SC2086
+    run -n $n "$BUILD/leyden-$mpi" $small -o kept.mrc --resume --json kept.json >said 2>&1 || wrong "$mpi goes on: $(cat said)"
+    cmp -s right.mrc kept.mrc || wrong "$mpi goes on, and makes other bytes"
+    grep -q "\"kept_points\": $((there * 160 * 160))," kept.json || wrong "$mpi goes on: $there planes were there, $(grep kept_points kept.json)"
+    [ ! -e kept.mrc.checkpoint ] || wrong "$mpi goes on, and leaves what it went on from"
+    rm -f kept.* right.mrc
+}
+going_on
 
 # ---- Long-range sums -----------------------------------------------------------------------------
 

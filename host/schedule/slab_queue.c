@@ -26,6 +26,16 @@ static void count_on(slab_queue *queue, int64_t more)
     queue->looked_s = ley_clock_s();
 }
 
+void slab_queue_open(slab_queue *queue, slab *slabs, size_t count)
+{
+    pthread_mutex_lock(&queue->mutex);
+    free(queue->returned);
+    queue->returned = slabs;
+    queue->returned_count = queue->returned_capacity = count;
+    queue->next = queue->end;
+    pthread_mutex_unlock(&queue->mutex);
+}
+
 void slab_queue_share(slab_queue *queue, slab *slabs, size_t count, bool whole)
 {
     pthread_mutex_lock(&queue->mutex);
@@ -68,7 +78,8 @@ static int64_t fair_share(const slab_queue *queue, int64_t most)
     const int64_t takers =
                       queue->shared != NULL ? ranks_count() * (queue->takers > 0 ? queue->takers : 1) : queue->takers,
                   left = queue->shared != NULL ? queue->shared_pieces - queue->counted : queue->end - queue->next;
-    int64_t share = takers > 1 ? left / (2 * takers) : left;
+    const int64_t at_once = queue->shared != NULL ? 4 : 2; /* each has two of them in flight */
+    int64_t share = takers > 1 ? left / (at_once * takers) : left;
     if (share < 1)
         share = 1;
     return share < most ? share : most;

@@ -10,9 +10,9 @@
 #include "memory.h"
 
 #include <math.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 /* Another rank is waited for as long as spreading all atoms takes, but not less than this. */
 static const double least_patience_s = 5;
@@ -20,7 +20,6 @@ static const double least_patience_s = 5;
 /* At the end others are there, unless the job fails. */
 static const double most_end_s = 5;
 
-static const struct timespec moment = {.tv_nsec = 200000};
 
 /* ---- Whether it pays ------------------------------------------------------------------------- */
 
@@ -250,7 +249,7 @@ static bool await_turn(void *context, ranks_exchange *turn)
     bool is_done;
     while (!(is_done = ranks_exchange_is_done(turn)) && !cancel_is_asked(w->unwanted) &&
            ley_clock_s() - start_s < patience_s(w->share))
-        nanosleep(&moment, NULL);
+        sched_yield(); /* messages move while somebody looks at them */
     *w->waited_s += ley_clock_s() - start_s;
     return is_done;
 }
@@ -329,7 +328,7 @@ ley_status mesh_share_take(mesh_share *s, mesh_share_maker make, void *context, 
             return LEY_OK;
         if (cancel_is_asked(unwanted))
             return ley_fail(error, LEY_CANCELLED, "cancelled");
-        nanosleep(&moment, NULL);
+        sched_yield();
     }
 }
 
@@ -338,7 +337,7 @@ static bool await_end(void *context, ranks_exchange *x)
     const double *until_s = context;
     bool is_done;
     while (!(is_done = ranks_exchange_is_done(x)) && ley_clock_s() < *until_s)
-        nanosleep(&moment, NULL);
+        sched_yield();
     return is_done;
 }
 

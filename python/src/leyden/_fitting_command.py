@@ -165,7 +165,8 @@ def _run(arguments: argparse.Namespace) -> int:
         write_whole(arguments.gradient, content.getvalue())
     if arguments.picture is not None:
         save_picture(arguments.picture, lambda figure: made.plot(figure.add_subplot()), (7, 4))
-    os.unlink(_checkpoint_name(arguments))
+    if os.path.exists(_checkpoint_name(arguments)):
+        os.unlink(_checkpoint_name(arguments))
     if not arguments.quiet:
         _say(made, arguments, names)
     return 0
