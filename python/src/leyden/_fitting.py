@@ -129,14 +129,8 @@ def _engine_or_host(engine: EngineArgument) -> Tuple[Optional[Engine], bool]:
 def _call(engine: Optional[Engine], make: Any) -> None:
     """What gives a ley_status, while nobody else has the engine."""
     def work(token: _task.Token) -> None:
-        if engine is not None:
-            token.acquire(engine.lock)
-        try:
-            with Status() as status:
-                status.check(make(status.pointer))
-        finally:
-            if engine is not None:
-                engine.lock.release()
+        with token.holding(None if engine is None else engine.lock), Status() as status:
+            status.check(make(status.pointer))
 
     _task.call(work)
 
