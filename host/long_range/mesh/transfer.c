@@ -19,15 +19,16 @@ void transfer_kernels_destroy(transfer_kernels *k)
 
 /* ---- Meshes -------------------------------------------------------------------------------- */
 
-/* As far as kernels look: tiles end behind the last node, windows reach beyond both ends. */
+/* As far as kernels look: tiles end behind the last node, windows reach beyond both ends, and the
+ * coarser level of a part has whole edges. */
 static int64_t before(const window *w)
 {
-    return 2 * w->points; /* of the finer mesh, around a coarser node that is itself beyond */
+    return 2 * (w->points + HIERARCHY_EDGE); /* of the finer mesh, around a coarser node that is itself beyond */
 }
 
 static int64_t after(const window *w)
 {
-    return 2 * w->points + SPREAD_EDGE;
+    return before(w) + SPREAD_EDGE;
 }
 
 /* Behind it come nine more numbers, of interpolation_gather.cl with the field; or NULL. */
