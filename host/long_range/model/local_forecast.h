@@ -1,0 +1,34 @@
+/* What it takes a rank to keep the finest levels to itself (multilevel/local_levels.h), before
+ * anything is made: seconds, bytes, and how far atoms beyond its planes are needed. */
+#ifndef LEY_LONG_RANGE_MODEL_LOCAL_FORECAST_H
+#define LEY_LONG_RANGE_MODEL_LOCAL_FORECAST_H
+
+#include "long_range/multilevel/local_levels.h"
+#include "schedule/stage.h"
+
+/* Of one rank. */
+typedef struct local_forecast {
+    int levels;             /* that are local */
+    double device_s;        /* its device's: spreading, levels, and transforms that it does alone */
+    double moved_bytes;     /* that come from other ranks */
+    double exchange_s;      /* on the link */
+    double device_bytes;    /* of meshes, */
+    double largest_bytes;   /* and of the largest buffer */
+    double host_bytes;      /* of charges and potentials of the first level that all have */
+} local_forecast;
+
+local_forecast local_forecast_of(const local_levels *l, int ranks, size_t atoms, const device_view *d);
+
+/* Whether the device has room for it, and kernels can number the meshes. */
+bool local_forecast_fits(const local_levels *l, const local_forecast *f, const device_view *d);
+
+/* The soonest of those that fit, for a rank in the middle of others that have as many planes; `atoms`:
+ * of all ranks. False: none fits. */
+bool local_forecast_choose(const hierarchy *h, int ranks, size_t atoms, const device_view *d, local_forecast *made);
+
+/* The nodes of the finest level beyond a rank's planes, at either side, in which atoms are needed for
+ * so many local levels. And so much in A, for meshes of this cutoff, spacing and window. */
+double local_halo_nodes(int levels, int64_t reach, int window_points);
+double local_halo_A(int levels, double cutoff_A, double spacing_A, int window_points);
+
+#endif
