@@ -264,7 +264,7 @@ void job_begin_again(ley_job *job)
         }
     for (size_t i = 0; i < job->method->stage_count; i++) {
         slab_queue_destroy(&job->stages[i].queue);
-        slab_queue_init(&job->stages[i].queue, job_pieces(job, job->stages[i].stage));
+        job_begin_queue(job, &job->stages[i]);
         free(job->stages[i].made);
         job->stages[i].made = NULL;
     }

@@ -89,6 +89,9 @@ void job_take(ley_job *job, const method *method, void *task);
  * for itself. */
 int64_t job_pieces(const ley_job *job, const stage *s);
 
+/* Nothing of a stage is done yet. */
+void job_begin_queue(ley_job *job, stage_run *run);
+
 /* The queue of the stage that makes the result. */
 slab_queue *job_result_queue(ley_job *job);
 
