@@ -42,7 +42,7 @@ static problem make_problem(hierarchy_solver how, bool is_periodic, double lengt
     }
     for (int axis = 0; axis < 3; axis++)
         p.map.step_A[axis][axis] = axis < 2 ? 1.1 : length_A / PLANES;
-    assert_ok(cell_make(o.periodic, o.cell_A, &c, &error));
+    assert_ok(cell_make(o.periodic, (const double(*)[3])o.cell_A, &c, &error));
     ley_grid_point_A(&p.map, (const int64_t[3]){ROW - 1, ROW - 1, PLANES - 1}, end_A);
     hierarchy_box(&c, ATOMS, p.position_A[0], low, high);
     hierarchy_box(&c, 1, p.map.origin_A, low, high);
@@ -247,7 +247,7 @@ static void test_planes(void **state)
 {
     const problem p = make_problem(HIERARCHY_MIXED, false, 400);
     const hierarchy *h = &p.hierarchy;
-    const int64_t window = h->window->points, begin = h->level[0].first[2];
+    const int64_t points = h->window->points, begin = h->level[0].first[2];
     int64_t reach[3];
     local_levels l;
     hierarchy_reach(h, reach);
@@ -255,12 +255,12 @@ static void test_planes(void **state)
     assert_int_equal(l.charges.first, begin + 100 - reach[2]);
     assert_int_equal(l.charges.end, begin + 120 + reach[2]);
     assert_int_equal((l.lower.level[0].first[2] - begin) % HIERARCHY_EDGE, 0);
-    assert_true(l.lower.level[0].n[2] < 20 + 2 * (reach[2] + window - 1 + HIERARCHY_EDGE));
-    assert_true(l.lower.level[1].n[2] < l.lower.level[0].n[2] / 2 + window + 2 * HIERARCHY_EDGE);
+    assert_true(l.lower.level[0].n[2] < 20 + 2 * (reach[2] + points - 1 + HIERARCHY_EDGE));
+    assert_true(l.lower.level[1].n[2] < l.lower.level[0].n[2] / 2 + points + 2 * HIERARCHY_EDGE);
     assert_int_equal(l.upper.levels, h->levels - 1);
     assert_int_equal(l.upper.level[0].n[2], h->level[1].n[2]);
     assert_true(local_levels_make(h, 1, (hierarchy_planes){begin, begin + 8}, (spread_layers){7, 8}, &l));
-    assert_true(l.charges.end > begin + 2 * 8 * HIERARCHY_EDGE - 2 + 2 - window);
+    assert_true(l.charges.end > begin + 2 * 8 * HIERARCHY_EDGE - points);
     assert_false(local_levels_make(h, 1, (hierarchy_planes){begin, begin + h->level[0].n[2]}, (spread_layers){0, 1}, &l));
     assert_true(local_levels_make(h, 0, (hierarchy_planes){begin, begin + 8}, (spread_layers){0, 1}, &l));
     assert_int_equal(l.upper.levels, h->levels);

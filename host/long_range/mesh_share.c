@@ -25,6 +25,13 @@ static const double most_end_s = 5;
 
 static const struct timespec moment = {.tv_nsec = 200000};
 
+/* Whether this rank has but a part of the atoms; of all, which is done as ever: NULL. */
+static const atoms_part *part_of(const mesh_share_problem *p)
+{
+    const atoms_part *part = ley_atoms_part(p->atoms);
+    return part != NULL && part->planes != NULL ? part : NULL;
+}
+
 /* ---- Whether it pays ------------------------------------------------------------------------- */
 
 /* What ranks are to have in common, and what rank 0 has decided. */
@@ -109,7 +116,7 @@ static share_terms find_terms(const hierarchy *h, const mesh_share_problem *p, c
     t.is_able = can_share(h, job);
     const double transform_s = t.is_able ? find_transform(h, p->library, job, t.transform) : 0;
     if (t.is_able && ranks_own() == 0)
-        predict(h, atoms, ley_atoms_part(p->atoms) != NULL, transform_s, job, &t);
+        predict(h, atoms, part_of(p) != NULL, transform_s, job, &t);
     return t;
 }
 
@@ -195,7 +202,7 @@ static bool find_plane(const mesh_share_problem *p, int64_t plane, double *index
 /* The layers of a level that begin next to where ranks' planes do; or as many for each. */
 static void deal_by_planes(const mesh_share_problem *p, int level, int ranks, int64_t *first)
 {
-    const atoms_part *part = ley_atoms_part(p->atoms);
+    const atoms_part *part = part_of(p);
     const hierarchy_level *l = &p->meshes->level[level];
     const int64_t layers = (l->n[2] + SPREAD_EDGE - 1) / SPREAD_EDGE;
     bool is_in_order = true;
@@ -204,39 +211,47 @@ static void deal_by_planes(const mesh_share_problem *p, int level, int ranks, in
         double index;
         is_in_order = find_plane(p, part->planes[r], &index) && is_in_order;
         const double at = floor((ldexp(index, -level) - (double)l->first[2]) / SPREAD_EDGE + 0.5);
-        first[r] = (int64_t)fmin(fmax(at, 0), (double)layers);
+        first[r] = part->planes[r] == 0                   ? 0
+                   : part->planes[r] == p->points->n[2] ? layers
+                                                          : (int64_t)fmin(fmax(at, 0), (double)layers);
         is_in_order = is_in_order && first[r] >= first[r - 1];
     }
     if (!is_in_order)
         deal_evenly(layers, ranks, first);
 }
 
-/* How far from this rank's planes atoms are needed, in A. */
-static double needed_halo_A(const mesh_share_problem *p, const double wanted[2], hierarchy_planes charges)
+/* Whether this rank has the atoms that have a share in these planes' charges. Across an open axis the
+ * first rank has all that are below its planes, and the last one all that are above. */
+static bool has_atoms(const mesh_share_problem *p, const double index[2], hierarchy_planes charges)
 {
+    const atoms_part *part = part_of(p);
+    const bool is_open = !p->meshes->cell.periodic[2];
     const int half = p->meshes->window->points / 2;
-    const double below = wanted[0] - (double)(charges.first - half), above = (double)(charges.end - 1 + half) - wanted[1];
-    return fmax(below, above) / cell_length(p->meshes->inverse_per_A[2]);
+    const double halo = part->halo_A * cell_length(p->meshes->inverse_per_A[2]);
+    const bool has_below = is_open && part->first == 0, has_above = is_open && part->end == p->points->n[2];
+    return charges.first >= charges.end || ((has_below || index[0] - (double)(charges.first - half) <= halo) &&
+                                            (has_above || (double)(charges.end - 1 + half) - index[1] <= halo));
 }
 
 /* This rank's levels, so many of which are local; false: it has not the atoms for that. */
 static bool make_levels(const mesh_share_problem *p, int count, const int64_t *first, local_levels *made)
 {
-    const atoms_part *part = ley_atoms_part(p->atoms);
+    const atoms_part *part = part_of(p);
     const hierarchy *h = p->meshes;
     const spread_layers own = {first[ranks_own()], first[ranks_own() + 1]};
-    hierarchy_planes charges = {h->level[0].first[2] + own.first * SPREAD_EDGE,
-                                h->level[0].first[2] + own.end * SPREAD_EDGE};
-    double index[2];
+    const int64_t begin = h->level[0].first[2];
+    hierarchy_planes wanted = {0, 0};
+    double index[2] = {0, 0};
     bool is = true;
-    for (int i = 0; i < 2; i++)
-        is = find_plane(p, i == 0 ? part->first : part->end - 1, &index[i]) && is;
-    const hierarchy_planes wanted =
-        part->first < part->end ? hierarchy_interpolated(h, index[0], index[1]) : (hierarchy_planes){0, 0};
+    if (part->first < part->end) {
+        for (int i = 0; i < 2; i++)
+            is = find_plane(p, i == 0 ? part->first : part->end - 1, &index[i]) && is;
+        wanted = hierarchy_interpolated(h, index[0], index[1]);
+    }
     is = is && index[0] <= index[1] && local_levels_make(h, count, wanted, own, made);
-    if (is && count > 0)
-        charges = made->charges;
-    return is && (charges.first >= charges.end || needed_halo_A(p, index, charges) <= part->halo_A);
+    if (is && count == 0)
+        made->charges = (hierarchy_planes){begin + own.first * SPREAD_EDGE, begin + own.end * SPREAD_EDGE};
+    return is && has_atoms(p, index, made->charges);
 }
 
 /* How long each number of local levels is predicted to take this rank; infinite: it cannot. */
@@ -291,7 +306,7 @@ static ley_status choose_levels(mesh_share *s, const mesh_share_problem *p, cons
                         "across the cell's third axis",
                         local_halo_A(1, p->meshes->level[0].cutoff_A, cell_length(p->meshes->step_A[2]),
                                      p->meshes->window->points),
-                        ley_atoms_part(p->atoms)->halo_A);
+                        part_of(p)->halo_A);
     deal_by_planes(p, count, job->ranks, s->first);
     make_levels(p, count, s->first, &s->levels);
     return LEY_OK;
@@ -305,7 +320,7 @@ ley_status mesh_share_plan(mesh_share *s, const mesh_share_problem *p, const job
     *s = (mesh_share){.is_wanted = false};
     if (ranks < 2 || h->levels == 0)
         return LEY_OK;
-    *s = (mesh_share){.is_part = ley_atoms_part(p->atoms) != NULL,
+    *s = (mesh_share){.is_part = part_of(p) != NULL,
                       .first = malloc(2 * ((size_t)ranks + 1) * sizeof *s->first)};
     pthread_mutex_init(&s->mutex, NULL);
     if (s->first == NULL)
