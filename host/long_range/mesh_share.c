@@ -467,7 +467,7 @@ static ley_status make_own(mesh_share *s, mesh_share_maker make, void *context, 
 {
     const double start_s = ley_clock_s();
     const ley_status status =
-        s->own.first < s->own.end ? make(context, s->own, rows_of(s, s->own.first), error) : LEY_OK;
+        s->own.first < s->own.end ? make(context, mesh_share_own(s), rows_of(s, s->own.first), error) : LEY_OK;
     s->made_s = ley_clock_s() - start_s;
     s->have_made[ranks_own()] = status == LEY_OK;
     begin_call(s);
