@@ -258,6 +258,7 @@ static bool make_levels(const mesh_share_problem *p, int count, const int64_t *f
 static void predict_levels(const mesh_share_problem *p, const job_view *job, int64_t *first, double *level_s)
 {
     const int64_t planned = plan_number(job->plan, NULL, "local_levels");
+    const local_ranks r = {job->ranks, ranks_link()};
     for (int count = 0; count < HIERARCHY_MOST_LEVELS; count++) {
         local_levels l;
         level_s[count] = INFINITY;
@@ -266,7 +267,7 @@ static void predict_levels(const mesh_share_problem *p, const job_view *job, int
         deal_by_planes(p, count, job->ranks, first);
         if (!make_levels(p, count, first, &l))
             continue;
-        const local_forecast f = local_forecast_of(&l, job->ranks, ley_atoms_count(p->atoms), &job->devices[0]);
+        const local_forecast f = local_forecast_of(&l, &r, ley_atoms_count(p->atoms), &job->devices[0]);
         if (local_forecast_fits(&l, &f, &job->devices[0]) &&
             memory_check_one("the ranks' charges", f.host_bytes, "a wider mesh spacing", NULL) == LEY_OK)
             level_s[count] = f.device_s + f.exchange_s;
@@ -290,6 +291,17 @@ static int soonest(const double (*level_s)[HIERARCHY_MOST_LEVELS], int ranks)
     return best;
 }
 
+static ley_status fail_to_choose(const mesh_share_problem *p, ley_error *error)
+{
+    const hierarchy *h = p->meshes;
+    return ley_fail(error, LEY_ERROR_INPUT,
+                    "%d ranks that have parts of the atoms cannot make these meshes: a mesh that each has whole takes "
+                    "too much memory, atoms are missing that lie further than %.4g A beyond a rank's planes (one local "
+                    "level takes up to %.4g A), planes are too few for so many ranks, or they lie aslant in the cell",
+                    ranks_count(), part_of(p)->halo_A,
+                    local_halo_A(1, h->level[0].cutoff_A, cell_length(h->step_A[2]), h->window->points));
+}
+
 static ley_status choose_levels(mesh_share *s, const mesh_share_problem *p, const job_view *job, ley_error *error)
 {
     double own_s[HIERARCHY_MOST_LEVELS], (*all_s)[HIERARCHY_MOST_LEVELS] = calloc((size_t)job->ranks, sizeof *all_s);
@@ -300,13 +312,7 @@ static ley_status choose_levels(mesh_share *s, const mesh_share_problem *p, cons
     const int count = soonest((const double(*)[HIERARCHY_MOST_LEVELS])all_s, job->ranks);
     free(all_s);
     if (count < 0)
-        return ley_fail(error, LEY_ERROR_INPUT,
-                        "ranks that have parts of the atoms cannot make these meshes: they have no room for them, the "
-                        "atoms that they have do not reach %.4g A beyond their planes (%.4g A), or planes are not "
-                        "across the cell's third axis",
-                        local_halo_A(1, p->meshes->level[0].cutoff_A, cell_length(p->meshes->step_A[2]),
-                                     p->meshes->window->points),
-                        part_of(p)->halo_A);
+        return fail_to_choose(p, error);
     deal_by_planes(p, count, job->ranks, s->first);
     make_levels(p, count, s->first, &s->levels);
     return LEY_OK;

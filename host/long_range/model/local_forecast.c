@@ -4,7 +4,6 @@
 #include "long_range/fourier/spectral.h"
 #include "long_range/model/memory_limits.h"
 #include "long_range/multilevel/v_cycle.h"
-#include "ranks.h"
 
 #include <math.h>
 
@@ -53,13 +52,12 @@ static double levels_s(const hierarchy *h, const device_view *d)
 
 /* ---- All of it ------------------------------------------------------------------------------- */
 
-local_forecast local_forecast_of(const local_levels *l, int ranks, size_t atoms, const device_view *d)
+local_forecast local_forecast_of(const local_levels *l, const local_ranks *r, size_t atoms, const device_view *d)
 {
-    const ranks_speed link = ranks_link();
     const double all_bytes = (double)local_levels_upper_numbers(l) * sizeof(float);
-    local_forecast f = {.levels = l->count, .moved_bytes = all_bytes * (1 - 1.0 / ranks)};
+    local_forecast f = {.levels = l->count, .moved_bytes = all_bytes * (1 - 1.0 / r->ranks)};
     double largest;
-    f.exchange_s = link.latency_s * ranks + f.moved_bytes / link.bytes_per_s;
+    f.exchange_s = r->link.latency_s * r->ranks + f.moved_bytes / r->link.bytes_per_s;
     f.device_s =
         transfer_foresee_anterpolation_s(d->info, d->is_known ? &d->facts : NULL, l->upper.window, atoms) +
         levels_s(&l->upper, d);
@@ -83,11 +81,12 @@ bool local_forecast_fits(const local_levels *l, const local_forecast *f, const d
                                                 (double)d->info->max_allocation_bytes);
 }
 
-bool local_forecast_choose(const hierarchy *h, int ranks, size_t atoms, const device_view *d, local_forecast *made)
+bool local_forecast_choose(const hierarchy *h, const local_ranks *r, size_t atoms, const device_view *d,
+                           local_forecast *made)
 {
     bool is_there = false;
     const int64_t planes = h->level[0].n[2], first = h->level[0].first[2];
-    const int own = ranks / 2;
+    const int ranks = r->ranks, own = ranks / 2;
     for (int count = 0; count < h->levels; count++) {
         hierarchy upper;
         local_levels l;
@@ -97,7 +96,7 @@ bool local_forecast_choose(const hierarchy *h, int ranks, size_t atoms, const de
         if (!local_levels_make(h, count, wanted, (spread_layers){layers * own / ranks, layers * (own + 1) / ranks}, &l))
             continue;
         const double share = count > 0 ? (double)l.lower.level[0].n[2] / (double)planes : 1.0 / ranks;
-        const local_forecast f = local_forecast_of(&l, ranks, (size_t)(share * (double)atoms), d);
+        const local_forecast f = local_forecast_of(&l, r, (size_t)(share * (double)atoms), d);
         if (local_forecast_fits(&l, &f, d) &&
             (!is_there || f.device_s + f.exchange_s < made->device_s + made->exchange_s)) {
             *made = f;

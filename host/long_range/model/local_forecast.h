@@ -4,7 +4,14 @@
 #define LEY_LONG_RANGE_MODEL_LOCAL_FORECAST_H
 
 #include "long_range/multilevel/local_levels.h"
+#include "ranks.h"
 #include "schedule/stage.h"
+
+/* How many there are, and how fast their link is. */
+typedef struct local_ranks {
+    int ranks;
+    ranks_speed link;
+} local_ranks;
 
 /* Of one rank. */
 typedef struct local_forecast {
@@ -17,14 +24,15 @@ typedef struct local_forecast {
     double host_bytes;      /* of charges and potentials of the first level that all have */
 } local_forecast;
 
-local_forecast local_forecast_of(const local_levels *l, int ranks, size_t atoms, const device_view *d);
+local_forecast local_forecast_of(const local_levels *l, const local_ranks *r, size_t atoms, const device_view *d);
 
 /* Whether the device has room for it, and kernels can number the meshes. */
 bool local_forecast_fits(const local_levels *l, const local_forecast *f, const device_view *d);
 
 /* The soonest of those that fit, for a rank in the middle of others that have as many planes; `atoms`:
  * of all ranks. False: none fits. */
-bool local_forecast_choose(const hierarchy *h, int ranks, size_t atoms, const device_view *d, local_forecast *made);
+bool local_forecast_choose(const hierarchy *h, const local_ranks *r, size_t atoms, const device_view *d,
+                           local_forecast *made);
 
 /* The nodes of the finest level beyond a rank's planes, at either side, in which atoms are needed for
  * so many local levels. And so much in A, for meshes of this cutoff, spacing and window. */
