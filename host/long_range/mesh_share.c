@@ -50,11 +50,15 @@ static double mesh_bytes(const hierarchy *h)
 }
 
 /* In layers and wires transforms look at all charges. */
+static bool looks_at_all(const hierarchy *h)
+{
+    return h->solver != HIERARCHY_MULTILEVEL && h->cell.dimensions % 3 != 0;
+}
+
 static bool can_share(const hierarchy *h, const job_view *job)
 {
-    const bool looks_at_all = h->solver != HIERARCHY_MULTILEVEL && h->cell.dimensions % 3 != 0;
     const double most_bytes = 1 << 30; /* of a layer, for MPI */
-    return h->levels > 0 && job->device_count > 0 && !looks_at_all &&
+    return h->levels > 0 && job->device_count > 0 && !looks_at_all(h) &&
            mesh_bytes(h) / (double)spread_layers_of(h) < most_bytes &&
            memory_check_one("the ranks' charges", mesh_bytes(h), "a wider mesh spacing", NULL) == LEY_OK;
 }
@@ -186,17 +190,21 @@ static void deal_evenly(int64_t layers, int ranks, int64_t *first)
         first[r] = layers * r / ranks;
 }
 
-/* Where a plane of the map is, along the meshes' last axis; false: planes are not across that. */
-static bool find_plane(const mesh_share_problem *p, int64_t plane, double *index)
+bool mesh_share_can_part(const hierarchy *h, const ley_grid *points)
 {
-    const hierarchy *h = p->meshes;
-    const ley_grid points = msm_points(&h->cell, p->points);
+    return !looks_at_all(h) && !long_wavelengths_are_wanted(h) && transfer_step_nodes(h, 2, points->step_A[2]) > 0 &&
+           transfer_is_no_step(transfer_step_nodes(h, 2, points->step_A[0])) &&
+           transfer_is_no_step(transfer_step_nodes(h, 2, points->step_A[1]));
+}
+
+/* Where a plane of the map is, along the meshes' last axis. */
+static double plane_index(const mesh_share_problem *p, int64_t plane)
+{
+    const ley_grid points = msm_points(&p->meshes->cell, p->points);
     double point_A[3], at[3];
     ley_grid_point_A(&points, (const int64_t[3]){0, 0, plane}, point_A);
-    hierarchy_index(h, point_A, at);
-    *index = at[2];
-    return transfer_is_no_step(transfer_step_nodes(h, 2, points.step_A[0])) &&
-           transfer_is_no_step(transfer_step_nodes(h, 2, points.step_A[1]));
+    hierarchy_index(p->meshes, point_A, at);
+    return at[2];
 }
 
 /* The layers of a level that begin next to where ranks' planes do; or as many for each. */
@@ -208,9 +216,7 @@ static void deal_by_planes(const mesh_share_problem *p, int level, int ranks, in
     bool is_in_order = true;
     deal_evenly(layers, ranks, first);
     for (int r = 1; r < ranks; r++) {
-        double index;
-        is_in_order = find_plane(p, part->planes[r], &index) && is_in_order;
-        const double at = floor((ldexp(index, -level) - (double)l->first[2]) / SPREAD_EDGE + 0.5);
+        const double at = floor((ldexp(plane_index(p, part->planes[r]), -level) - (double)l->first[2]) / SPREAD_EDGE + 0.5);
         first[r] = part->planes[r] == 0                   ? 0
                    : part->planes[r] == p->points->n[2] ? layers
                                                           : (int64_t)fmin(fmax(at, 0), (double)layers);
@@ -242,16 +248,16 @@ static bool make_levels(const mesh_share_problem *p, int count, const int64_t *f
     const int64_t begin = h->level[0].first[2];
     hierarchy_planes wanted = {0, 0};
     double index[2] = {0, 0};
-    bool is = true;
     if (part->first < part->end) {
-        for (int i = 0; i < 2; i++)
-            is = find_plane(p, i == 0 ? part->first : part->end - 1, &index[i]) && is;
+        index[0] = plane_index(p, part->first);
+        index[1] = plane_index(p, part->end - 1);
         wanted = hierarchy_interpolated(h, index[0], index[1]);
     }
-    is = is && index[0] <= index[1] && local_levels_make(h, count, wanted, own, made);
-    if (is && count == 0)
+    if (!mesh_share_can_part(h, p->points) || !local_levels_make(h, count, wanted, own, made))
+        return false;
+    if (count == 0)
         made->charges = (hierarchy_planes){begin + own.first * SPREAD_EDGE, begin + own.end * SPREAD_EDGE};
-    return is && has_atoms(p, index, made->charges);
+    return has_atoms(p, index, made->charges);
 }
 
 /* How long each number of local levels is predicted to take this rank; infinite: it cannot. */
@@ -298,8 +304,7 @@ static ley_status fail_to_choose(const mesh_share_problem *p, ley_error *error)
                     "%d ranks that have parts of the atoms cannot make these meshes: a mesh that each has whole takes "
                     "too much memory, atoms are missing that lie further than %.4g A beyond a rank's planes (one local "
                     "level takes up to %.4g A), planes are too few for so many ranks, or they lie aslant in the cell",
-                    ranks_count(), part_of(p)->halo_A,
-                    local_halo_A(1, h->level[0].cutoff_A, cell_length(h->step_A[2]), h->window->points));
+                    ranks_count(), part_of(p)->halo_A, local_halo_A(h, 1));
 }
 
 static ley_status choose_levels(mesh_share *s, const mesh_share_problem *p, const job_view *job, ley_error *error)

@@ -57,6 +57,10 @@ typedef struct mesh_share_problem {
     const char *library;
 } mesh_share_problem;
 
+/* Whether ranks that have parts of the atoms can make such meshes for such a map: its planes are
+ * across the meshes' last axis. */
+bool mesh_share_can_part(const hierarchy *h, const ley_grid *points);
+
 /* Whether it pays, as rank 0 predicts it. Of a part of the atoms it has to, and how many levels are
  * local is what is predicted, or as the plan says; LEY_ERROR_INPUT: for none of them the ranks have
  * room, or atoms. Collective where ranks share the job. */

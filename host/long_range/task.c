@@ -585,10 +585,12 @@ void msm_terms(const void *context, reference_terms *t)
                            .field_share = 3 * all.rounding};
 }
 
-/* The sum itself, of which meshes are no part. */
+/* The sum itself, of which meshes are no part; of all atoms, which must be here. */
 bool msm_by_host(const void *context, host_sum *sum)
 {
     const msm_task *task = context;
+    if (ley_atoms_part(task->near.atoms) != NULL)
+        return false;
     const bool is_list = task->near.map == NULL;
     const unsigned all = PLANNED_MESHES | LEY_FIX_SUM;
     *sum = (host_sum){.terms = {.law = &law_long_range,
@@ -647,8 +649,8 @@ ley_status msm_by_steps(const void *context, size_t n, const double (*place_A)[3
     const msm_task *task = context;
     const hierarchy *h = &task->meshes;
     const ley_atoms *atoms = task->near.atoms;
-    if (h->levels == 0 || !is_small(h))
-        return ley_fail(error, LEY_ERROR_USAGE, "no meshes, or too large ones");
+    if (h->levels == 0 || !is_small(h) || ley_atoms_part(atoms) != NULL)
+        return ley_fail(error, LEY_ERROR_USAGE, "no meshes, too large ones, or of atoms that are not all here");
     double *near = malloc(n * sizeof *near);
     if (near == NULL)
         return ley_fail_memory(error, n * sizeof *near, "the verification");

@@ -4,7 +4,6 @@
 #include "error.h"
 #include "log.h"
 #include "ranks.h"
-#include "source/atoms_part.h"
 #include "source/atoms.h"
 #include "target/boundary.h"
 #include "target/map.h"
@@ -74,10 +73,6 @@ ley_status rank_share_begin(ley_job *job, ley_error *error)
     const int ranks = ranks_count();
     job->is_shared = ranks > 1 && !job->is_kept && can_travel(job);
     job->report.ranks = job->is_shared ? ranks : 1;
-    if (job->atoms != NULL && ley_atoms_part(job->atoms) != NULL) { /* DEVHACK */
-        job->is_shared = false;
-        return LEY_OK;
-    }
     if (!job->is_shared)
         return LEY_OK;
     job->report.link_latency_s = ranks_link().latency_s;

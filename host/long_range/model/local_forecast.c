@@ -108,19 +108,39 @@ bool local_forecast_choose(const hierarchy *h, const local_ranks *r, size_t atom
 
 /* ---- Atoms beyond the planes ----------------------------------------------------------------- */
 
-/* As hierarchy_part() finds them: where potentials are wanted of each level, and then charges; own
- * layers of the first common level begin within half a layer of the map's planes. */
-double local_halo_nodes(int levels, int64_t reach, int window_points)
+/* In nodes of the finest level, as hierarchy_part() finds them: where potentials are wanted of each
+ * level, and then charges; own layers of the first common level begin within half a layer of the
+ * map's planes. */
+static double halo_nodes(const hierarchy *h, int levels)
 {
-    double wanted[HIERARCHY_MOST_LEVELS] = {window_points / 2 + 1}, charges = HIERARCHY_EDGE / 2 + 1;
+    const int points = h->window->points;
+    double wanted[HIERARCHY_MOST_LEVELS] = {points / 2 + 1}, charges = HIERARCHY_EDGE / 2 + 1;
+    int64_t reach[3];
+    hierarchy_reach(h, reach);
     for (int k = 1; k < levels; k++)
-        wanted[k] = (wanted[k - 1] + window_points - 1) / 2 + 1;
+        wanted[k] = (wanted[k - 1] + points - 1) / 2 + 1;
     for (int k = levels - 1; k >= 0; k--)
-        charges = fmax(wanted[k] + (double)reach, 2 * charges + window_points - 1);
-    return charges + window_points / 2 + 1;
+        charges = fmax(wanted[k] + (double)reach[2], 2 * charges + points - 1);
+    return charges + points / 2 + 1;
 }
 
-double local_halo_A(int levels, double cutoff_A, double spacing_A, int window_points)
+double local_halo_A(const hierarchy *h, int levels)
 {
-    return local_halo_nodes(levels, (int64_t)ceil(2 * cutoff_A / spacing_A) + 1, window_points) * spacing_A;
+    return halo_nodes(h, levels) / cell_length(h->inverse_per_A[2]);
+}
+
+int local_halo_levels(const hierarchy *h, int ranks)
+{
+    const double planes = (double)h->level[0].n[2];
+    double least = 1;
+    int best = 0;
+    for (int levels = 1; levels < h->levels; levels++) {
+        const double own = (planes / ranks + 2 * (halo_nodes(h, levels) + h->window->points + HIERARCHY_EDGE)) / planes,
+                     nodes = own + ldexp(1, -3 * levels);
+        if (own < 1 && nodes < least) {
+            least = nodes;
+            best = levels;
+        }
+    }
+    return best;
 }

@@ -34,9 +34,9 @@ bool local_forecast_fits(const local_levels *l, const local_forecast *f, const d
 bool local_forecast_choose(const hierarchy *h, const local_ranks *r, size_t atoms, const device_view *d,
                            local_forecast *made);
 
-/* The nodes of the finest level beyond a rank's planes, at either side, in which atoms are needed for
- * so many local levels. And so much in A, for meshes of this cutoff, spacing and window. */
-double local_halo_nodes(int levels, int64_t reach, int window_points);
-double local_halo_A(int levels, double cutoff_A, double spacing_A, int window_points);
+/* How far beyond a rank's planes, at either side, the atoms are that so many local levels need. And
+ * the number of local levels with which a rank has the fewest nodes. */
+double local_halo_A(const hierarchy *h, int levels);
+int local_halo_levels(const hierarchy *h, int ranks);
 
 #endif
