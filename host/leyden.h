@@ -108,6 +108,9 @@ LEY_API ley_status ley_atoms_read_pqr(const char *path, ley_atoms **atoms, ley_e
  * another kind or version, cut short, too long or altered, and those of ley_atoms_create(). */
 LEY_API ley_status ley_atoms_read_binary(const char *path, ley_atoms **atoms, ley_error *error);
 
+/* Whether these are the first bytes of a regular file. */
+LEY_API bool ley_atoms_is_binary(const char *path);
+
 /* Reads either form, known by the file's first bytes, not by its name. Errors: those of the two
  * above. */
 LEY_API ley_status ley_atoms_read(const char *path, ley_atoms **atoms, ley_error *error);

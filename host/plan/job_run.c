@@ -178,7 +178,7 @@ ley_status job_prepare(ley_job *job, ley_error *error)
     for (size_t i = 0; i < m->stage_count; i++)
         job->stages[i].is_wanted = m->stages[i].is_wanted == NULL || m->stages[i].is_wanted(job->task);
     if (status == LEY_OK && m->evaluations != NULL)
-        job->report.evaluations = m->evaluations(job->task);
+        job->report.evaluations = rank_share_sum(job, m->evaluations(job->task));
     return status;
 }
 

@@ -121,15 +121,20 @@ static size_t most_stages(const method *m)
     return most;
 }
 
+bool job_is_by_parts(const ley_job *job)
+{
+    return job->atoms != NULL && ley_atoms_part(job->atoms) != NULL;
+}
+
 /* Of atoms that are a part the result's slabs are those of this rank's planes. */
 void job_begin_queue(ley_job *job, stage_run *run)
 {
-    const atoms_part *part = job->atoms != NULL ? ley_atoms_part(job->atoms) : NULL;
     slab_queue_init(&run->queue, job_pieces(job, run->stage));
-    if (part == NULL || &run->queue != job_result_queue(job))
+    if (!job_is_by_parts(job) || &run->queue != job_result_queue(job))
         return;
+    const atoms_part *part = ley_atoms_part(job->atoms);
     const int64_t each = job->method->piece_planes;
-    run->queue.next = part->first / each;
+    run->queue.next = (part->first + each - 1) / each;
     run->queue.end = (part->end + each - 1) / each;
 }
 

@@ -421,7 +421,19 @@ void ley_atoms_set_part(ley_atoms *atoms, atoms_part *part, const atoms_facts *f
 {
     free(atoms->part);
     atoms->part = part;
-    atoms->facts = *facts;
+    if (facts != NULL)
+        atoms->facts = *facts;
+}
+
+void ley_atoms_take_numbers(ley_atoms *atoms, ley_atoms *from)
+{
+    free(atoms->position_A);
+    atoms->n = from->n;
+    atoms->position_A = from->position_A;
+    atoms->charge_e = from->charge_e;
+    atoms->radius_A = from->radius_A;
+    from->position_A = NULL;
+    ley_atoms_destroy(from);
 }
 
 atoms_sample ley_atoms_sample(const ley_atoms *atoms)

@@ -20,7 +20,9 @@ typedef struct atoms_part {
     size_t whole;          /* atoms of the molecule */
     int64_t first, end;    /* this rank's planes [first, end) of z, whole layers; none where they are equal */
     const int64_t *planes; /* [ranks + 1]: rank r owns planes planes[r] to planes[r + 1] - 1 */
-    double halo_A;         /* atoms that are so far above or below these planes are here, and their images' atoms */
+    double halo_A;         /* atoms that are so far above or below these planes are here, and those with images there */
+    double own_A[2];       /* atoms of own_A[0] <= z < own_A[1] are this rank's alone, within the halo or not */
+    bool is_empty;         /* there are none: the one that is here has no charge, and is beyond the halo */
     size_t stride;         /* of the sample: atoms 0, stride, 2 stride ... of the molecule */
     size_t sampled;
     const double *sample_A; /* [sampled][3]; all arrays stand behind this struct */
