@@ -192,7 +192,7 @@ static void deal_evenly(int64_t layers, int ranks, int64_t *first)
 
 bool mesh_share_can_part(const hierarchy *h, const ley_grid *points)
 {
-    return !looks_at_all(h) && !long_wavelengths_are_wanted(h) && transfer_step_nodes(h, 2, points->step_A[2]) > 0 &&
+    return h->cell.dimensions % 3 == 0 && !long_wavelengths_are_wanted(h) && transfer_step_nodes(h, 2, points->step_A[2]) > 0 &&
            transfer_is_no_step(transfer_step_nodes(h, 2, points->step_A[0])) &&
            transfer_is_no_step(transfer_step_nodes(h, 2, points->step_A[1]));
 }
