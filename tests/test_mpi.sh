@@ -224,6 +224,50 @@ assert [d['points'] for d in report['devices']] == [24 ** 3, 0], report['devices
 }
 long_range
 
+# ---- Long-range sums by parts --------------------------------------------------------------------
+
+# A long box, of which each rank reads its own part: the same bytes as of one rank, verified, with
+# as many levels of meshes of its own as the plan says or is predicted.
+awk 'BEGIN {srand(11); for (i = 1; i <= 3000; i++) printf "ATOM  %5d  C   ALA A%4d    %8.3f%8.3f%8.3f %7.4f %6.4f\n", i, i, 12 * rand(), 12 * rand(), 600 * rand(), (i % 2) - 0.5, 1.5}' >long.pqr
+"$BUILD/leyden" convert long.pqr -o long.atoms --quiet || wrong "long.atoms"
+long_cases=(
+    "--dims 12,12,310"
+    "--dims 8,8,300 --cell 12,12,600 --periodic xyz --solver mixed --levels 3"
+    "--dims 12,12,310 --solver fourier"
+)
+# by_parts RANKS CASE LEVELS: levels that are local; -: as predicted, one or more.
+by_parts() {
+    local words="map long.atoms --method msm --cutoff 4 --mesh-spacing 1.25 --spacing 2 --device cpu --quiet ${long_cases[$2]}"
+    # shellcheck disable=SC2086
+    [ -e "long_$2.json" ] || "$BUILD/leyden" $words -o "long_$2.raw" --json "long_$2.json" >said 2>&1 || wrong "parts: $(cat said)"
+    python3 -c "
+import json, sys
+plan = json.load(open('long_$2.json'))
+if '$3' != '-':
+    plan['plan']['local_levels'] = int('$3')
+json.dump(plan, open('long_plan.json', 'w'))"
+    # shellcheck disable=SC2086
+    run -n "$1" "$BUILD/leyden-$mpi" $words --plan long_plan.json -o parts.raw --json parts.json >said 2>&1 || { wrong "$1 ranks of $mpi: parts, $words: $(cat said)"; return; }
+    cmp -s "long_$2.raw" parts.raw || wrong "$1 ranks of $mpi make other bytes by parts: $words"
+    python3 -c "
+import json
+report = json.load(open('parts.json'))
+mesh = report['long_range']['report']
+assert report['accuracy']['passed'] and report['accuracy']['compared'] >= 50, report['accuracy']
+assert mesh['exchange_bytes'] > 0 and mesh['local_levels'] == (mesh['local_levels'] or 1 if '$3' == '-' else int('$3')), mesh" || wrong "$1 ranks of $mpi: the report of $words"
+    rm -f parts.*
+}
+for mpi in $mpis; do
+    if [ "$mpi" = "${mpis##* }" ]; then
+        by_parts 2 0 2
+        by_parts 3 1 1
+        by_parts 5 0 -
+    else
+        by_parts 5 1 -
+        by_parts 3 2 0
+    fi
+done
+
 # ---- Different devices ---------------------------------------------------------------------------
 
 # PoCL, slowed down so that llvmpipe gets something to do; the latter compiles for seconds.
