@@ -1,4 +1,4 @@
-#include "long_range/fourier/mesh_share.h"
+#include "long_range/mesh_share.h"
 
 #include "cancel.h"
 #include "clock.h"
@@ -7,7 +7,10 @@
 #include "log.h"
 #include "long_range/fourier/spectral.h"
 #include "long_range/mesh/transfer.h"
+#include "long_range/model/local_forecast.h"
+#include "long_range/model/problem.h"
 #include "memory.h"
+#include "source/atoms.h"
 
 #include <math.h>
 #include <sched.h>
@@ -20,6 +23,13 @@ static const double least_patience_s = 5;
 /* At the end others are there, unless the job fails. */
 static const double most_end_s = 5;
 
+
+/* Whether this rank has but a part of the atoms; of all, which is done as ever: NULL. */
+static const atoms_part *part_of(const mesh_share_problem *p)
+{
+    const atoms_part *part = ley_atoms_part(p->atoms);
+    return part != NULL && part->planes != NULL ? part : NULL;
+}
 
 /* ---- Whether it pays ------------------------------------------------------------------------- */
 
@@ -39,11 +49,15 @@ static double mesh_bytes(const hierarchy *h)
 }
 
 /* In layers and wires transforms look at all charges. */
+static bool looks_at_all(const hierarchy *h)
+{
+    return h->solver != HIERARCHY_MULTILEVEL && h->cell.dimensions % 3 != 0;
+}
+
 static bool can_share(const hierarchy *h, const job_view *job)
 {
-    const bool looks_at_all = h->solver != HIERARCHY_MULTILEVEL && h->cell.dimensions % 3 != 0;
     const double most_bytes = 1 << 30; /* of a layer, for MPI */
-    return h->levels > 0 && job->device_count > 0 && !looks_at_all &&
+    return h->levels > 0 && job->device_count > 0 && !looks_at_all(h) &&
            mesh_bytes(h) / (double)spread_layers_of(h) < most_bytes &&
            memory_check_one("the ranks' charges", mesh_bytes(h), "a wider mesh spacing", NULL) == LEY_OK;
 }
@@ -74,7 +88,8 @@ static double find_transform(const hierarchy *h, const char *library, const job_
 
 /* Charges come to all ranks, which go on alone; or they are transformed on the way, where that is
  * sooner. */
-static void predict(const hierarchy *h, size_t atoms, double transform_s, const job_view *job, share_terms *t)
+static void predict(const hierarchy *h, size_t atoms, bool is_part, double transform_s, const job_view *job,
+                    share_terms *t)
 {
     const double ranks = job->ranks, bytes = mesh_bytes(h), others = 1 - 1 / ranks;
     const ranks_speed link = ranks_link();
@@ -89,11 +104,12 @@ static void predict(const hierarchy *h, size_t atoms, double transform_s, const 
     t->exchange_s = link.latency_s * ranks + others * bytes / link.bytes_per_s + (t->transforms ? turns_s : 0);
     t->predicted_s = t->alone_s / ranks + t->exchange_s + bytes * (bus[COST_TO_DEVICE] + bus[COST_TO_HOST] / ranks) +
                      bus[COST_START];
-    t->pays = t->predicted_s < t->alone_s;
+    t->pays = t->predicted_s < t->alone_s || is_part;
 }
 
-static share_terms find_terms(const hierarchy *h, size_t atoms, const char *library, const job_view *job)
+static share_terms find_terms(const hierarchy *h, const mesh_share_problem *p, const job_view *job)
 {
+    const size_t atoms = ley_atoms_count(p->atoms);
     share_terms t;
     memset(&t, 0, sizeof t);
     memcpy(t.n, h->level[0].n, sizeof t.n);
@@ -101,9 +117,9 @@ static share_terms find_terms(const hierarchy *h, size_t atoms, const char *libr
     memcpy(t.step_A, h->step_A, sizeof t.step_A);
     memcpy(t.origin_A, h->origin_A, sizeof t.origin_A);
     t.is_able = can_share(h, job);
-    const double transform_s = t.is_able ? find_transform(h, library, job, t.transform) : 0;
+    const double transform_s = t.is_able ? find_transform(h, p->library, job, t.transform) : 0;
     if (t.is_able && ranks_own() == 0)
-        predict(h, atoms, transform_s, job, &t);
+        predict(h, atoms, part_of(p) != NULL, transform_s, job, &t);
     return t;
 }
 
@@ -128,46 +144,213 @@ static void clear(mesh_share *s)
 
 static ley_status begin(mesh_share *s, const hierarchy *h, const share_terms *t, int ranks, ley_error *error)
 {
-    const int64_t layers = spread_layers_of(h);
-    *s = (mesh_share){.is_wanted = true,
-                      .meshes = h,
-                      .first = malloc(2 * ((size_t)ranks + 1) * sizeof *s->first),
-                      .rows = malloc((size_t)mesh_bytes(h)),
-                      .have_made = calloc((size_t)ranks, 1),
-                      .layer_numbers = (size_t)(h->level[0].n[0] * h->level[0].n[1] * SPREAD_EDGE),
-                      .transforms = t->transforms,
-                      .moved_bytes = mesh_bytes(h) * (1 - 1.0 / ranks) +
-                                     (t->transforms ? rank_transform_moved(h, t->transform, ranks) : 0),
-                      .alone_s = t->alone_s,
-                      .predicted_s = t->predicted_s,
-                      .exchange_s = t->exchange_s};
-    pthread_mutex_init(&s->mutex, NULL);
-    if (s->first == NULL || s->rows == NULL || s->have_made == NULL)
+    s->is_wanted = true;
+    s->meshes = h;
+    s->rows = malloc((size_t)mesh_bytes(h));
+    s->have_made = calloc((size_t)ranks, 1);
+    s->layer_numbers = (size_t)(h->level[0].n[0] * h->level[0].n[1] * SPREAD_EDGE);
+    s->transforms = t->transforms;
+    s->moved_bytes = mesh_bytes(h) * (1 - 1.0 / ranks) +
+                     (t->transforms ? rank_transform_moved(h, t->transform, ranks) : 0);
+    s->alone_s = t->alone_s;
+    s->predicted_s = t->predicted_s;
+    s->exchange_s = t->exchange_s;
+    if (s->rows == NULL || s->have_made == NULL)
         return ley_fail_memory(error, (size_t)mesh_bytes(h), "the ranks' charges");
-    for (int r = 0; r <= ranks; r++)
-        s->first[r] = layers * r / ranks;
-    s->own = (spread_layers){s->first[ranks_own()], s->first[ranks_own() + 1]};
-    log_say(LEY_LOG_NOTE, "ranks spread their own atoms%s: layers %lld to %lld of %lld here",
+    log_say(LEY_LOG_NOTE, "ranks %s%s: layers %lld to %lld of %lld here",
+            s->levels.count > 0 ? "make their own charges" : "spread their own atoms",
             s->transforms ? ", and transform them together" : "", (long long)s->own.first, (long long)s->own.end - 1,
-            (long long)layers);
+            (long long)spread_layers_of(h));
     return s->transforms ? rank_transform_create(&s->transform, h, t->transform, s->first, error) : LEY_OK;
 }
 
-ley_status mesh_share_plan(mesh_share *s, const hierarchy *h, size_t atoms, const char *library, const job_view *job,
-                           ley_error *error)
+static ley_status plan_share(mesh_share *s, const hierarchy *h, const mesh_share_problem *p, const job_view *job,
+                             ley_error *error)
 {
-    *s = (mesh_share){.is_wanted = false};
-    if (job->ranks < 2)
-        return LEY_OK;
-    share_terms own = find_terms(h, atoms, library, job), *all = calloc((size_t)job->ranks, sizeof *all);
+    share_terms own = find_terms(h, p, job), *all = calloc((size_t)job->ranks, sizeof *all);
     if (all == NULL)
         return ley_fail_memory(error, (size_t)job->ranks * sizeof *all, "the ranks");
     ranks_share(&own, sizeof own, all);
-    const ley_status status = agree(all, job->ranks) ? begin(s, h, &all[0], job->ranks, error) : LEY_OK;
+    const bool is_agreed = agree(all, job->ranks);
+    ley_status status = is_agreed ? begin(s, h, &all[0], job->ranks, error) : LEY_OK;
+    if (!is_agreed && s->is_part)
+        status = ley_fail(error, LEY_ERROR_INPUT,
+                          "a mesh of %lld x %lld x %lld nodes cannot be made by ranks that have parts of the atoms",
+                          (long long)h->level[0].n[0], (long long)h->level[0].n[1], (long long)h->level[0].n[2]);
     free(all);
-    if (status != LEY_OK) /* which ends all ranks */
+    return status;
+}
+
+/* ---- Who makes what -------------------------------------------------------------------------- */
+
+static void deal_evenly(int64_t layers, int ranks, int64_t *first)
+{
+    for (int r = 0; r <= ranks; r++)
+        first[r] = layers * r / ranks;
+}
+
+bool mesh_share_can_part(const hierarchy *h, const ley_grid *points)
+{
+    return h->cell.dimensions % 3 == 0 && !long_wavelengths_are_wanted(h) && transfer_step_nodes(h, 2, points->step_A[2]) > 0 &&
+           transfer_is_no_step(transfer_step_nodes(h, 2, points->step_A[0])) &&
+           transfer_is_no_step(transfer_step_nodes(h, 2, points->step_A[1]));
+}
+
+/* Where a plane of the map is, along the meshes' last axis. */
+static double plane_index(const mesh_share_problem *p, int64_t plane)
+{
+    const ley_grid points = msm_points(&p->meshes->cell, p->points);
+    double point_A[3], at[3];
+    ley_grid_point_A(&points, (const int64_t[3]){0, 0, plane}, point_A);
+    hierarchy_index(p->meshes, point_A, at);
+    return at[2];
+}
+
+/* The layers of a level that begin next to where ranks' planes do; or as many for each. */
+static void deal_by_planes(const mesh_share_problem *p, int level, int ranks, int64_t *first)
+{
+    const atoms_part *part = part_of(p);
+    const hierarchy_level *l = &p->meshes->level[level];
+    const int64_t layers = (l->n[2] + SPREAD_EDGE - 1) / SPREAD_EDGE;
+    bool is_in_order = true;
+    deal_evenly(layers, ranks, first);
+    for (int r = 1; r < ranks; r++) {
+        const double at = floor((ldexp(plane_index(p, part->planes[r]), -level) - (double)l->first[2]) / SPREAD_EDGE + 0.5);
+        first[r] = part->planes[r] == 0                   ? 0
+                   : part->planes[r] == p->points->n[2] ? layers
+                                                          : (int64_t)fmin(fmax(at, 0), (double)layers);
+        is_in_order = is_in_order && first[r] >= first[r - 1];
+    }
+    if (!is_in_order)
+        deal_evenly(layers, ranks, first);
+}
+
+/* Whether this rank has the atoms that have a share in these planes' charges. Across an open axis the
+ * first rank has all that are below its planes, and the last one all that are above. */
+static bool has_atoms(const mesh_share_problem *p, const double index[2], hierarchy_planes charges)
+{
+    const atoms_part *part = part_of(p);
+    const bool is_open = !p->meshes->cell.periodic[2];
+    const int half = p->meshes->window->points / 2;
+    const double halo = part->halo_A * cell_length(p->meshes->inverse_per_A[2]);
+    const bool has_below = is_open && part->first == 0, has_above = is_open && part->end == p->points->n[2];
+    return charges.first >= charges.end || ((has_below || index[0] - (double)(charges.first - half) <= halo) &&
+                                            (has_above || (double)(charges.end - 1 + half) - index[1] <= halo));
+}
+
+/* This rank's levels, so many of which are local; false: it has not the atoms for that. */
+static bool make_levels(const mesh_share_problem *p, int count, const int64_t *first, local_levels *made)
+{
+    const atoms_part *part = part_of(p);
+    const hierarchy *h = p->meshes;
+    const spread_layers own = {first[ranks_own()], first[ranks_own() + 1]};
+    const int64_t begin = h->level[0].first[2];
+    hierarchy_planes wanted = {0, 0};
+    double index[2] = {0, 0};
+    if (part->first < part->end) {
+        index[0] = plane_index(p, part->first);
+        index[1] = plane_index(p, part->end - 1);
+        wanted = hierarchy_interpolated(h, index[0], index[1]);
+    }
+    if (!mesh_share_can_part(h, p->points) || !local_levels_make(h, count, wanted, own, made))
+        return false;
+    if (count == 0)
+        made->charges = (hierarchy_planes){begin + own.first * SPREAD_EDGE, begin + own.end * SPREAD_EDGE};
+    return has_atoms(p, index, made->charges);
+}
+
+/* How long each number of local levels is predicted to take this rank; infinite: it cannot. */
+static void predict_levels(const mesh_share_problem *p, const job_view *job, int64_t *first, double *level_s)
+{
+    const int64_t planned = plan_number(job->plan, NULL, "local_levels");
+    const local_ranks r = {job->ranks, ranks_link()};
+    for (int count = 0; count < HIERARCHY_MOST_LEVELS; count++) {
+        local_levels l;
+        level_s[count] = INFINITY;
+        if (count >= p->meshes->levels || job->device_count == 0 || (planned >= 0 && planned != count))
+            continue;
+        deal_by_planes(p, count, job->ranks, first);
+        if (!make_levels(p, count, first, &l))
+            continue;
+        const local_forecast f = local_forecast_of(&l, &r, ley_atoms_count(p->atoms), &job->devices[0]);
+        if (local_forecast_fits(&l, &f, &job->devices[0]) &&
+            memory_check_one("the ranks' charges", f.host_bytes, "a wider mesh spacing", NULL) == LEY_OK)
+            level_s[count] = f.device_s + f.exchange_s;
+    }
+}
+
+/* The number that takes the slowest rank the least; -1: none can be. */
+static int soonest(const double (*level_s)[HIERARCHY_MOST_LEVELS], int ranks)
+{
+    int best = -1;
+    double least_s = INFINITY;
+    for (int count = 0; count < HIERARCHY_MOST_LEVELS; count++) {
+        double slowest_s = 0;
+        for (int r = 0; r < ranks; r++)
+            slowest_s = fmax(slowest_s, level_s[r][count]);
+        if (slowest_s < least_s) {
+            best = count;
+            least_s = slowest_s;
+        }
+    }
+    return best;
+}
+
+static ley_status fail_to_choose(const mesh_share_problem *p, ley_error *error)
+{
+    const hierarchy *h = p->meshes;
+    return ley_fail(error, LEY_ERROR_INPUT,
+                    "%d ranks that have parts of the atoms cannot make these meshes: a mesh that each has whole takes "
+                    "too much memory, atoms are missing that lie further than %.4g A beyond a rank's planes (one local "
+                    "level takes up to %.4g A), planes are too few for so many ranks, or they lie aslant in the cell",
+                    ranks_count(), part_of(p)->halo_A, local_halo_A(h, 1));
+}
+
+static ley_status choose_levels(mesh_share *s, const mesh_share_problem *p, const job_view *job, ley_error *error)
+{
+    double own_s[HIERARCHY_MOST_LEVELS], (*all_s)[HIERARCHY_MOST_LEVELS] = calloc((size_t)job->ranks, sizeof *all_s);
+    if (all_s == NULL)
+        return ley_fail_memory(error, (size_t)job->ranks * sizeof *all_s, "the ranks");
+    predict_levels(p, job, s->first, own_s);
+    ranks_share(own_s, sizeof own_s, all_s);
+    const int count = soonest((const double(*)[HIERARCHY_MOST_LEVELS])all_s, job->ranks);
+    free(all_s);
+    if (count < 0)
+        return fail_to_choose(p, error);
+    deal_by_planes(p, count, job->ranks, s->first);
+    make_levels(p, count, s->first, &s->levels);
+    return LEY_OK;
+}
+
+ley_status mesh_share_plan(mesh_share *s, const mesh_share_problem *p, const job_view *job, ley_error *error)
+{
+    const int ranks = job->ranks;
+    const hierarchy *h = p->meshes;
+    ley_status status = LEY_OK;
+    *s = (mesh_share){.is_wanted = false};
+    if (ranks < 2 || h->levels == 0)
+        return LEY_OK;
+    *s = (mesh_share){.is_part = part_of(p) != NULL,
+                      .first = malloc(2 * ((size_t)ranks + 1) * sizeof *s->first)};
+    pthread_mutex_init(&s->mutex, NULL);
+    if (s->first == NULL)
+        status = ley_fail_memory(error, 2 * ((size_t)ranks + 1) * sizeof *s->first, "the ranks");
+    if (status == LEY_OK && s->is_part)
+        status = choose_levels(s, p, job, error);
+    else if (status == LEY_OK)
+        deal_evenly(spread_layers_of(h), ranks, s->first);
+    if (status == LEY_OK) {
+        s->own = (spread_layers){s->first[ranks_own()], s->first[ranks_own() + 1]};
+        status = plan_share(s, s->is_part ? &s->levels.upper : h, p, job, error);
+    }
+    if (status != LEY_OK || !s->is_wanted) /* a failure ends all ranks */
         clear(s);
     return status;
+}
+
+spread_layers mesh_share_own(const mesh_share *s)
+{
+    return s->levels.count > 0 ? local_levels_layers(&s->levels, s->own) : s->own;
 }
 
 /* ---- Making and taking ----------------------------------------------------------------------- */
@@ -208,15 +391,17 @@ static bool have_all_made(const mesh_share *s)
     return have;
 }
 
+/* Where nobody can go on alone, as long as it takes: a rank that fails ends all. */
 static double patience_s(const mesh_share *s)
 {
-    return fmax(2 * s->alone_s, least_patience_s);
+    return s->is_part ? INFINITY : fmax(2 * s->alone_s, least_patience_s);
 }
 
 static void refuse(mesh_share *s)
 {
     s->state = SHARE_REFUSED;
-    log_say(LEY_LOG_NOTE, "this rank spreads all atoms: not all ranks have spread theirs, or not in time");
+    if (!s->is_part)
+        log_say(LEY_LOG_NOTE, "this rank spreads all atoms: not all ranks have spread theirs, or not in time");
 }
 
 /* The caller holds the mutex. */
@@ -292,7 +477,7 @@ static ley_status make_own(mesh_share *s, mesh_share_maker make, void *context, 
 {
     const double start_s = ley_clock_s();
     const ley_status status =
-        s->own.first < s->own.end ? make(context, s->own, rows_of(s, s->own.first), error) : LEY_OK;
+        s->own.first < s->own.end ? make(context, mesh_share_own(s), rows_of(s, s->own.first), error) : LEY_OK;
     s->made_s = ley_clock_s() - start_s;
     s->have_made[ranks_own()] = status == LEY_OK;
     begin_call(s);
@@ -324,6 +509,8 @@ ley_status mesh_share_take(mesh_share *s, mesh_share_maker make, void *context, 
         const mesh_share_state state = s->state;
         pthread_mutex_unlock(&s->mutex);
         *rows = state == SHARE_THERE ? s->rows : NULL;
+        if (state == SHARE_REFUSED && s->is_part)
+            return ley_fail(error, LEY_ERROR_NO_DEVICE, "not all ranks have made the charges of their parts");
         if (state == SHARE_THERE || state == SHARE_REFUSED)
             return LEY_OK;
         if (cancel_is_asked(unwanted))
@@ -405,7 +592,7 @@ ley_status mesh_share_check(const mesh_share *s, const spread *atoms, const floa
     enum { NODES = 64 };
     const double rounding = 1e-5;
     const int64_t *n = s->meshes->level[0].n;
-    for (size_t k = 0; k < NODES; k++) {
+    for (size_t k = 0; k < NODES && s->levels.count == 0; k++) {
         int64_t node[3];
         double magnitude_e;
         if (atoms->atoms == 0 || !find_node(s, atoms, k * atoms->atoms / NODES, node))
@@ -424,6 +611,8 @@ void mesh_share_note(const mesh_share *s, notes *n)
 {
     if (!s->is_wanted || s->state != SHARE_THERE)
         return;
+    if (s->is_part)
+        notes_count(n, "local_levels", s->levels.count);
     notes_count(n, "exchange_bytes", (int64_t)s->moved_bytes);
     notes_number(n, "exchange_s", s->turns_s + s->took_s);
     notes_number(n, "exchange_waited_s", s->waited_s);
