@@ -511,6 +511,8 @@ static ley_status place(job_run *run, ley_error *error)
     ley_status status = choose_grid(map, &map->grid, error);
     if (status == LEY_OK && run->is_by_parts)
         status = take_part(map, error);
+    if (status == LEY_OK && run->is_dry && run->method->halo_A != NULL)
+        run->link.halo_A = run->method->halo_A(&map->problem, grid);
     if (status == LEY_OK && !run->is_streamed && !run->is_dry && run->method->check_memory != NULL)
         status = run->method->check_memory(&map->problem, grid, error);
     if (status == LEY_OK)
@@ -712,7 +714,7 @@ static job_run *make_run(const parsed_arguments *arguments, const char *output)
                              .output = output_path(output),
                              .problem = &map->problem,
                              .is_dry = values->dry_run,
-                             .link = {values->ranks, values->link[1], values->link[0]}},
+                             .link = {.ranks = values->ranks, .latency_s = values->link[1], .bytes_per_s = values->link[0], .halo_A = INFINITY}},
                      .problem = {.medium = values->medium}};
     return &map->run;
 }
