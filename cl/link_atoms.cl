@@ -6,10 +6,11 @@
  * gm_charge    [n_atoms] e
  * origin       of the mesh, A; fourth, what a charge is multiplied by
  * low, high    where atoms are in reach, from the origin, A
- * side         of a bin, A
+ * side         of a bin, A; fourth, how many layers of bins there are along z, kept or not
  * bins_per_A   1 / side
- * zero         along each axis the bin that begins at the origin
- * n            bins along each axis, and all
+ * zero         along each axis the bin that begins at the origin; fourth, the first layer of bins
+ *              along z that is kept
+ * n            bins that are kept along each axis, and all
  * vector_a, _b, _c  of the cell, A
  * dual_a, _b, _c    their product with what is from the origin is a fraction of the vector;
  *              fourth, 1 where the vector is periodic, else 0
@@ -85,16 +86,18 @@ LEY_KERNEL link_atoms(LEY_PARAMETERS(LEY_LINK_ATOMS_ARGUMENTS))
                              z = shifted(z0, c, vector_c.z, b, vector_b.z, a, vector_a.z);
                 if (!(x >= low.x && x <= high.x && y >= low.y && y <= high.y && z >= low.z && z <= high.z))
                     continue;
+                const int layer = along(z, bins_per_A.z, zero.z, (int)side.w), at_z = layer - (int)zero.w;
+                if (at_z < 0 || at_z >= n.z)
+                    continue;
                 if (charge == 0 || found == n_images) {
                     found++;
                     continue;
                 }
-                const int at_x = along(x, bins_per_A.x, zero.x, n.x), at_y = along(y, bins_per_A.y, zero.y, n.y),
-                          at_z = along(z, bins_per_A.z, zero.z, n.z);
+                const int at_x = along(x, bins_per_A.x, zero.x, n.x), at_y = along(y, bins_per_A.y, zero.y, n.y);
                 const int bin = (at_z * n.y + at_y) * n.x + at_x, entry = (int)i * n_images + found++;
                 gm_records[entry] =
                     LEY_FLOAT4(from_corner(x, at_x, zero.x, side.x), from_corner(y, at_y, zero.y, side.y),
-                               from_corner(z, at_z, zero.z, side.z), charge);
+                               from_corner(z, layer, zero.z, side.z), charge);
                 LEY_ATOMIC_ADD(&gm_count[bin], 1);
                 gm_next[entry] = LEY_ATOMIC_EXCHANGE(&gm_head[bin], entry + 1);
             }

@@ -108,6 +108,9 @@ LEY_API ley_status ley_atoms_read_pqr(const char *path, ley_atoms **atoms, ley_e
  * another kind or version, cut short, too long or altered, and those of ley_atoms_create(). */
 LEY_API ley_status ley_atoms_read_binary(const char *path, ley_atoms **atoms, ley_error *error);
 
+/* Whether these are the first bytes of a regular file. */
+LEY_API bool ley_atoms_is_binary(const char *path);
+
 /* Reads either form, known by the file's first bytes, not by its name. Errors: those of the two
  * above. */
 LEY_API ley_status ley_atoms_read(const char *path, ley_atoms **atoms, ley_error *error);
@@ -162,6 +165,9 @@ LEY_API ley_status ley_waterbox_write(int64_t atoms, uint64_t seed, double disor
 LEY_API void ley_atoms_destroy(ley_atoms *atoms);
 
 LEY_API size_t ley_atoms_count(const ley_atoms *atoms);
+
+/* Of a part of a molecule (ley_atoms_take_part()) the atoms of all of it; else the same. */
+LEY_API size_t ley_atoms_whole_count(const ley_atoms *atoms);
 LEY_API const double *ley_atoms_positions_A(const ley_atoms *atoms); /* [n][3] */
 LEY_API const double *ley_atoms_charges_e(const ley_atoms *atoms);   /* [n] */
 LEY_API const double *ley_atoms_radii_A(const ley_atoms *atoms);     /* [n] */
@@ -845,6 +851,24 @@ LEY_API ley_status ley_direct_check_memory(const ley_atoms *atoms, const ley_gri
                                            ley_error *error);
 LEY_API ley_status ley_short_range_check_memory(const ley_atoms *atoms, const ley_grid *grid,
                                                 const ley_short_range *range, ley_error *error);
+
+/* ---- Molecules by parts ---------------------------------------------------------------------- */
+
+/* A molecule of which no rank (leyden_ranks.h) has all atoms; all ranks call both of these, in this
+ * order. Each reads a share of a binary file. Then planes of the grid are dealt, and each rank gets
+ * the atoms that lie within `halo_A` above or below its planes, or have an image there, in the
+ * order of the file: jobs with these atoms compute the planes of this rank alone. Bounds and sums
+ * of charges are the molecule's throughout. `periodic` and `cell_A`: where atoms have images.
+ * `speed` is what this rank shall do beside others, 0: nothing. Where the halo is infinite, images
+ * lie across the planes, or no rank has any speed, each rank gets all atoms. Errors of any rank,
+ * those of ley_atoms_read_binary(), are those of all. */
+LEY_API ley_status ley_atoms_read_share(const char *path, ley_atoms **atoms, ley_error *error);
+LEY_API ley_status ley_atoms_take_part(ley_atoms *atoms, const ley_grid *grid, const bool periodic[3],
+                                       const double cell_A[3][3], double halo_A, double speed, ley_error *error);
+
+/* The halo of short-range sums: atoms beyond it have no part in the bins of a rank's planes.
+ * Infinite: these sums are not done by parts, as on oblique grids, and of energies. */
+LEY_API double ley_short_range_halo_A(const ley_atoms *atoms, const ley_grid *grid, const ley_short_range *range);
 
 /* Each kind of problem has its creator. Engine, atoms and the target must outlive the job; options
  * are copied. Errors: LEY_ERROR_USAGE for an option out of range, an unknown variant, a target at

@@ -16,6 +16,7 @@ typedef struct ley_map_format {
     const char *const *endings; /* of names, in any case: ".mrc"; NULL behind the last. With ".gz" behind
                                  * it the file is packed by gzip */
     const char *beside;         /* what a second file beside it has behind its name: ".json"; NULL: there is none */
+    bool keeps_atoms;           /* it lists the molecule's atoms, where these are known */
     bool keeps_facts;           /* it has a place for facts that ley_map_write() is given, or makes use of some */
     bool is_streamed;           /* planes go to its file while they are computed: ley_map_create_file() */
     int64_t front_bytes;        /* of such a file, in front of its values, which are float32 */

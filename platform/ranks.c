@@ -76,9 +76,20 @@ void ranks_send(const void *bytes, size_t size)
     (void)bytes, (void)size;
 }
 
+void ranks_send_to(int to, const void *bytes, size_t size)
+{
+    (void)to, (void)bytes, (void)size;
+}
+
 void ranks_receive(int from, void *bytes, size_t size)
 {
     (void)from, (void)bytes, (void)size;
+}
+
+void ranks_deal(const void *mine, const int64_t *to, void *all, const int64_t *from, size_t unit)
+{
+    (void)from;
+    memcpy(all, mine, (size_t)to[1] * unit);
 }
 
 ranks_exchange *ranks_exchange_begin(void *array, size_t unit, const int64_t *first)

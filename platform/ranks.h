@@ -41,9 +41,15 @@ void ranks_part(bool is_alone);
 void ranks_broadcast(void *bytes, size_t size);
 void ranks_share(const void *own, size_t size, void *all);
 
-/* Bytes go to rank 0, which takes them from one rank after the other. */
+/* Bytes go to rank 0, which takes them from one rank after the other; or from any rank to another
+ * one. */
 void ranks_send(const void *bytes, size_t size);
+void ranks_send_to(int to, const void *bytes, size_t size);
 void ranks_receive(int from, void *bytes, size_t size);
+
+/* Units of so many bytes go from each rank to each: those for rank r are mine[to[r]] to
+ * mine[to[r + 1] - 1], and those of rank r become all[from[r]] to all[from[r + 1] - 1]. */
+void ranks_deal(const void *mine, const int64_t *to, void *all, const int64_t *from, size_t unit);
 
 /* An array of units of so many bytes, of which each rank r has made its own, from first[r] to
  * first[r + 1] - 1: those of the others come there, too, while the ranks do something else. What is

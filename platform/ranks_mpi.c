@@ -208,7 +208,7 @@ void ranks_share(const void *mine, size_t size, void *all)
     wait_for(&request);
 }
 
-static void send_to(int to, const void *bytes, size_t size)
+void ranks_send_to(int to, const void *bytes, size_t size)
 {
     for (size_t at = 0; at < size; at += MOST_AT_ONCE) {
         MPI_Request request;
@@ -221,7 +221,7 @@ static void send_to(int to, const void *bytes, size_t size)
 
 void ranks_send(const void *bytes, size_t size)
 {
-    send_to(0, bytes, size);
+    ranks_send_to(0, bytes, size);
 }
 
 void ranks_receive(int from, void *bytes, size_t size)
@@ -304,6 +304,26 @@ ranks_exchange *ranks_turn_begin(void *planes, void *columns, size_t row_bytes, 
     return x;
 }
 
+void ranks_deal(const void *mine, const int64_t *to, void *all, const int64_t *from, size_t unit)
+{
+    ranks_exchange *x = create_exchange(), *y = create_exchange(); /* there, and here */
+    for (int r = 0; r < count; r++) {
+        x->first[r] = (int)to[r];
+        x->counts[r] = (int)(to[r + 1] - to[r]);
+        y->first[r] = (int)from[r];
+        y->counts[r] = (int)(from[r + 1] - from[r]);
+    }
+    pthread_mutex_lock(&mutex);
+    MPI_Type_contiguous((int)unit, MPI_BYTE, &x->unit);
+    MPI_Type_commit(&x->unit);
+    MPI_Ialltoallv(mine, x->counts, x->first, x->unit, all, y->counts, y->first, x->unit, MPI_COMM_WORLD, &x->request);
+    pthread_mutex_unlock(&mutex);
+    ranks_exchange_end(x);
+    free(y->counts);
+    free(y->planes);
+    free(y);
+}
+
 bool ranks_exchange_is_done(ranks_exchange *x)
 {
     int is_done = 0;
@@ -337,7 +357,7 @@ static double fastest_round_s(int other, int64_t *bytes, int64_t size, int round
     for (int i = 0; i < rounds; i++) {
         const double start_s = ley_clock_s();
         bytes[0] = size;
-        send_to(other, bytes, (size_t)size);
+        ranks_send_to(other, bytes, (size_t)size);
         ranks_receive(other, bytes, (size_t)size);
         best_s = fmin(best_s, ley_clock_s() - start_s);
     }
@@ -354,7 +374,7 @@ static void measure_from_first(int other, int64_t *bytes)
     const double long_s = fastest_round_s(other, bytes, size, 3) / 2;
     speed.bytes_per_s = (double)size / fmax(long_s - speed.latency_s, least_s);
     bytes[0] = 0;
-    send_to(other, bytes, sizeof *bytes);
+    ranks_send_to(other, bytes, sizeof *bytes);
 }
 
 static void answer_first(int64_t *bytes)

@@ -41,6 +41,27 @@ awk 'BEGIN {srand(8); for (i = 0; i < 500; i++) print 24 * rand(), 24 * rand(), 
 sed 's/0.00/0.01/' molecule.pqr | awk '{print} END {print "ATOM    301  C   ALA A 301       1.000   2.000   3.000  0.5000 1.5000"}' >other.pqr
 cp "$sources/tests/data/esp_pure.npz" water.npz
 
+# Under sanitizers some cases on two ranks; what MPI itself does not free does not count.
+sanitized() {
+    local mpi=${mpis##* } output words
+    export ASAN_OPTIONS=${ASAN_OPTIONS:+$ASAN_OPTIONS:}detect_leaks=0:protect_shadow_gap=0
+    while read -r output words; do
+        # shellcheck disable=SC2086
+        "$BUILD/leyden" $words --device cpu --quiet -o "one_$output" --json plan.json >said 2>&1 || wrong "one rank: $words: $(cat said)"
+        # shellcheck disable=SC2086
+        run -n 2 "$BUILD/leyden-$mpi" $words --device cpu --quiet --plan plan.json -o "many_$output" >said 2>&1 || wrong "$mpi: $words: $(cat said)"
+        cmp -s "one_$output" "many_$output" || wrong "$mpi: $words: other bytes"
+    done <<'CASES'
+cutoff.mrc map molecule.pqr --method cutoff --spacing 1.5 --resume
+far.raw map molecule.pqr --method msm --solver multilevel --spacing 1.5 --field
+points.csv map molecule.pqr --method dcs --points points.txt
+CASES
+    [ $failures = 0 ] || exit 1
+    echo "note: under sanitizers, with $mpi"
+    exit 0
+}
+case $(basename "$BUILD") in asan | ubsan) sanitized ;; esac
+
 # ---- The same bytes ------------------------------------------------------------------------------
 
 # Output, and the rest of the command line; {} stands for the output's stem.
@@ -274,6 +295,77 @@ assert [d['points'] for d in report['devices']] == [24 ** 3, 0], report['devices
     done
 }
 long_range
+
+# ---- Long-range sums by parts --------------------------------------------------------------------
+
+# A long box, of which each rank reads its own part: the same bytes as of one rank, verified, with
+# as many levels of meshes of its own as the plan says or is predicted.
+awk 'BEGIN {srand(11); for (i = 1; i <= 3000; i++) printf "ATOM  %5d  C   ALA A%4d    %8.3f%8.3f%8.3f %7.4f %6.4f\n", i, i, 12 * rand(), 12 * rand(), 600 * rand(), (i % 2) - 0.5, 1.5}' >long.pqr
+"$BUILD/leyden" convert long.pqr -o long.atoms --quiet || wrong "long.atoms"
+long_cases=(
+    "--dims 12,12,310"
+    "--dims 8,8,300 --cell 12,12,600 --periodic xyz --solver mixed --levels 3"
+    "--dims 12,12,310 --solver fourier"
+)
+# by_parts RANKS CASE LEVELS: levels that are local; -: as predicted, one or more.
+by_parts() {
+    local words="map long.atoms --method msm --cutoff 4 --mesh-spacing 1.25 --spacing 2 --device cpu --quiet ${long_cases[$2]}"
+    # shellcheck disable=SC2086
+    [ -e "long_$2.json" ] || "$BUILD/leyden" $words -o "long_$2.raw" --json "long_$2.json" >said 2>&1 || wrong "parts: $(cat said)"
+    python3 -c "
+import json, sys
+plan = json.load(open('long_$2.json'))
+if '$3' != '-':
+    plan['plan']['local_levels'] = int('$3')
+json.dump(plan, open('long_plan.json', 'w'))"
+    # shellcheck disable=SC2086
+    run -n "$1" "$BUILD/leyden-$mpi" $words --plan long_plan.json -o parts.raw --json parts.json >said 2>&1 || { wrong "$1 ranks of $mpi: parts, $words: $(cat said)"; return; }
+    cmp -s "long_$2.raw" parts.raw || wrong "$1 ranks of $mpi make other bytes by parts: $words"
+    [ "$1" = 1 ] || python3 -c "
+import json
+report = json.load(open('parts.json'))
+mesh = report['long_range']['report']
+assert report['accuracy']['passed'] and report['accuracy']['compared'] >= 50, report['accuracy']
+assert mesh['exchange_bytes'] > 0 and mesh['local_levels'] == (mesh['local_levels'] or 1 if '$3' == '-' else int('$3')), mesh" || wrong "$1 ranks of $mpi: the report of $words"
+    rm -f parts.*
+}
+for mpi in $mpis; do
+    if [ "$mpi" = "${mpis##* }" ]; then
+        by_parts 2 0 2
+        by_parts 5 1 -
+    fi
+    if [ "${TEST_LEVEL:-quick}" != quick ]; then
+        by_parts 3 1 1
+        by_parts 5 0 -
+        by_parts 3 2 0
+        by_parts 1 0 -
+    fi
+done
+
+# Where atoms, points and ranks grow together, the memory of the largest rank does not. Here the
+# finest mesh is most of what one process has.
+if [ "${TEST_LEVEL:-quick}" != quick ]; then
+    mpi=${mpis##* }
+    cat >measure.py <<'END'
+import resource, subprocess, sys
+code = subprocess.call(sys.argv[2:], close_fds=False)
+with open(sys.argv[1], 'a') as kilobytes:
+    kilobytes.write(f'{resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss}\n')
+sys.exit(code)
+END
+    for n in 2 2 5; do # the first run builds kernels, which takes memory
+        awk -v n=$n 'BEGIN {srand(12); for (i = 1; i <= 2000 * n; i++) printf "ATOM  %5d  C   ALA A%4d    %8.3f%8.3f%8.2f %7.4f %6.4f\n", i, i % 9999, 120 * rand(), 120 * rand(), 200 * n * rand(), (i % 2) - 0.5, 1.5}' >wide.pqr
+        "$BUILD/leyden" convert wide.pqr -o wide.atoms --quiet
+        rm -f kilobytes.$n
+        run -n $n python3 measure.py kilobytes.$n "$BUILD/leyden-$mpi" map wide.atoms --method msm --solver multilevel --window nodal3 --splitting taylor2 --cutoff 2 --mesh-spacing 1 --dims 16,16,$((26 * n)) --spacing 8 --device cpu --quiet -o wide.raw --json wide.json >said 2>&1 || wrong "$n ranks of $mpi: a wide box: $(cat said)"
+        grep -q '"local_levels": [1-9]' wide.json || wrong "$n ranks of $mpi: a wide box has no local levels"
+        rm -f wide.raw*
+    done
+    python3 -c "
+most = [max(int(line) for line in open(f'kilobytes.{n}')) for n in (2, 5)]
+print('memory of the largest rank of 2 and of 5:', most, 'kB')
+assert most[1] <= 1.2 * most[0], most" || wrong "$mpi: the memory of the largest rank grows"
+fi
 
 # ---- Different devices ---------------------------------------------------------------------------
 

@@ -105,11 +105,17 @@ static void begin_opening(opening *o, job_run *run, ley_status before)
         open_engine(o);
 }
 
-/* What was wrong before counts. */
-static ley_status end_opening(opening *o, ley_status before, ley_error *error)
+static void wait_for_opening(opening *o)
 {
     if (o->is_running)
         pthread_join(o->thread, NULL);
+    o->is_running = false;
+}
+
+/* What was wrong before counts. */
+static ley_status end_opening(opening *o, ley_status before, ley_error *error)
+{
+    wait_for_opening(o);
     if (before == LEY_OK && o->status != LEY_OK) {
         *error = o->error;
         return o->status;
@@ -238,6 +244,15 @@ static bool opens_at_once(const job_run *run)
             file_size(run->arguments->operand) >= (has_points ? LARGE_INPUT_OF_POINTS_BYTES : LARGE_INPUT_BYTES));
 }
 
+/* Whether ranks read their parts of the atoms: a binary file of them, for a map without a list of
+ * atoms, by a method that can do with a part, on devices. The grid may still need all atoms. The
+ * rule stands in docs/clusters.md. */
+static bool reads_by_parts(const job_run *run)
+{
+    return ley_ranks_count() > 1 && run->method->halo_A != NULL && run->target != LEY_TARGET_POINTS && !run->is_dry &&
+           !run->keeps_atoms && opens_at_once(run) && ley_atoms_is_binary(run->arguments->operand);
+}
+
 /* There is none: then the host does what it would have left to them. */
 static ley_status create_in_place_of_devices(job_run *run, bool *is_by_host, ley_error *error)
 {
@@ -257,9 +272,12 @@ static ley_status prepare(job_run *run, ley_error *error)
     ley_status status = read_plan(run, error);
     if (opens_at_once(run))
         begin_opening(&devices, run, status);
+    run->is_by_parts = reads_by_parts(run);
     if (status == LEY_OK)
         status = run->kind->read(run, error);
     run->phases.reading_s = lap_s(&clock_s);
+    if (run->is_by_parts) /* planes are for those who have devices */
+        wait_for_opening(&devices);
     if (status == LEY_OK && run->kind->place != NULL)
         status = run->kind->place(run, error);
     bool is_by_host = false;

@@ -47,6 +47,7 @@ struct job_run {
     int64_t front_bytes; /* that stand in front of them */
     char *const *others; /* and more files like it, at most JOB_MOST_OTHERS, of which each may be NULL */
     size_t other_count;
+    bool keeps_atoms;       /* the file lists all atoms */
     void *problem;          /* what the method is given */
     ley_target_kind target; /* whose variants can be named: at points, or elsewhere */
     bool is_dry;            /* nothing is computed: what it would take is said, */
@@ -55,6 +56,7 @@ struct job_run {
     const job_values *values; /* and these the frame */
     job_values planned;       /* the same, with what the plan says of the options that were not given */
     bool is_for_host;         /* --device or the plan says so */
+    bool is_by_parts;         /* of several ranks each reads its part of the atoms, where the method can do with it */
     plan_file plan;
     void *input; /* the method's, or NULL */
     ley_engine *engine;

@@ -26,7 +26,7 @@ void put_name(FILE *to, const char *before, const char *name)
 void put_molecule(FILE *to, const char *path, const ley_atoms *atoms)
 {
     put_name(to, "molecule: ", base_name(path));
-    const size_t n = ley_atoms_count(atoms);
+    const size_t n = ley_atoms_whole_count(atoms);
     fprintf(to, ", %zu atom%s, total charge %.6g e\n", n, n == 1 ? "" : "s", ley_atoms_total_charge_e(atoms));
 }
 
@@ -117,7 +117,7 @@ void print_molecule(const char *path, const ley_atoms *atoms)
 {
     const double charge_e = round(1e4 * ley_atoms_total_charge_e(atoms)) / 1e4 + 0.0; /* no -0.0000 */
     printf("molecule: %s, %s, total charge %+.4f e\n", base_name(path),
-           counted_text((int64_t)ley_atoms_count(atoms), "atom").s, charge_e);
+           counted_text((int64_t)ley_atoms_whole_count(atoms), "atom").s, charge_e);
 }
 
 short_text spacing_text(const ley_grid *grid)
@@ -365,7 +365,7 @@ json_t *json_of_molecule(const char *path, const ley_atoms *atoms)
     double low_A[3], high_A[3];
     ley_atoms_bounds_A(atoms, low_A, high_A);
     json_put(molecule, "file", json_text(path));
-    json_put(molecule, "atoms", json_count((int64_t)ley_atoms_count(atoms)));
+    json_put(molecule, "atoms", json_count((int64_t)ley_atoms_whole_count(atoms)));
     json_put(molecule, "total_charge_e", json_number(ley_atoms_total_charge_e(atoms)));
     json_put(molecule, "low_A", json_numbers(low_A, 3));
     json_put(molecule, "high_A", json_numbers(high_A, 3));

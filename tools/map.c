@@ -235,6 +235,7 @@ static int choose_format(map_run *map)
     if (values_of(run)->resume && !run->is_streamed)
         return fail_usage(run->arguments->command, "--resume: '%s' must be a .raw, .npy, .mrc or .ccp4 file",
                           run->output);
+    run->keeps_atoms = map->format->keeps_atoms;
     run->header = map->header = map_header_path_of(map->format, run->output);
     return 0;
 }
@@ -391,7 +392,7 @@ static ley_status check_density(const job_run *run, ley_error *error)
 {
     const double most_per_A3 = 10;
     const ley_atoms *atoms = ((const map_run *)run)->problem.atoms;
-    const double n = (double)ley_atoms_count(atoms), per_A3 = n / cell_volume_A3(cell_of(run));
+    const double n = (double)ley_atoms_whole_count(atoms), per_A3 = n / cell_volume_A3(cell_of(run));
     const bool is_molecule_too = molecule_looks_like_nm(atoms);
     if (!(per_A3 > most_per_A3))
         return LEY_OK;
@@ -462,7 +463,8 @@ static ley_status read_input(job_run *run, ley_error *error)
 {
     map_run *map = (map_run *)run;
     const char *path = run->arguments->operand;
-    ley_status status = molecule_read(path, run->arguments, &map->problem.atoms, error);
+    ley_status status = run->is_by_parts ? ley_atoms_read_share(path, &map->problem.atoms, error)
+                                         : molecule_read(path, run->arguments, &map->problem.atoms, error);
     if (status == LEY_OK && run->method->read != NULL)
         status = run->method->read(run->input, map->problem.atoms, path, error);
     if (status == LEY_OK)
@@ -491,6 +493,15 @@ static ley_status keep_maps(const map_run *map, ley_error *error)
     return status;
 }
 
+/* Of this rank, which does nothing beside others where it has no device. */
+static ley_status take_part(const map_run *map, ley_error *error)
+{
+    const periodic_cell *cell = cell_of(&map->run);
+    const double halo_A = map->run.method->halo_A(&map->problem, &map->grid);
+    return ley_atoms_take_part(map->problem.atoms, &map->grid, cell->periodic, cell->vector_A, halo_A,
+                               map->run.engine != NULL ? 1 : 0, error);
+}
+
 static ley_status place(job_run *run, ley_error *error)
 {
     map_run *map = (map_run *)run;
@@ -498,6 +509,10 @@ static ley_status place(job_run *run, ley_error *error)
     if (map->problem.target.points != NULL)
         return LEY_OK;
     ley_status status = choose_grid(map, &map->grid, error);
+    if (status == LEY_OK && run->is_by_parts)
+        status = take_part(map, error);
+    if (status == LEY_OK && run->is_dry && run->method->halo_A != NULL)
+        run->link.halo_A = run->method->halo_A(&map->problem, grid);
     if (status == LEY_OK && !run->is_streamed && !run->is_dry && run->method->check_memory != NULL)
         status = run->method->check_memory(&map->problem, grid, error);
     if (status == LEY_OK)
@@ -699,7 +714,7 @@ static job_run *make_run(const parsed_arguments *arguments, const char *output)
                              .output = output_path(output),
                              .problem = &map->problem,
                              .is_dry = values->dry_run,
-                             .link = {values->ranks, values->link[1], values->link[0]}},
+                             .link = {.ranks = values->ranks, .latency_s = values->link[1], .bytes_per_s = values->link[0], .halo_A = INFINITY}},
                      .problem = {.medium = values->medium}};
     return &map->run;
 }

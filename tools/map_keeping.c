@@ -1,6 +1,7 @@
 #include "map_keeping.h"
 
 #include "console.h"
+#include "file.h"
 #include "job_report.h"
 #include "json.h"
 
@@ -14,6 +15,23 @@ static uint64_t add_bytes(uint64_t hash, const void *bytes, size_t size)
 {
     for (size_t i = 0; i < size; i++)
         hash = (hash ^ ((const unsigned char *)bytes)[i]) * prime;
+    return hash;
+}
+
+/* In that form checksums of all atoms are at the end, and no rank may have all of them. */
+static bool has_checksum(const char *path)
+{
+    return ends_with(path, ".atoms");
+}
+
+static uint64_t hash_of_end(const char *path)
+{
+    char end[64];
+    FILE *file = fopen(path, "rb");
+    const bool is = file != NULL && fseek(file, -(long)sizeof end, SEEK_END) == 0;
+    const uint64_t hash = add_bytes(start, end, is ? fread(end, 1, sizeof end, file) : 0);
+    if (file != NULL)
+        fclose(file);
     return hash;
 }
 
@@ -73,8 +91,13 @@ char *map_keeping_text(const parsed_arguments *arguments, const ley_atoms *atoms
     comment_text text;
     comment_begin(&text);
     fprintf(text.stream, "leyden %s\n", ley_version());
-    fprintf(text.stream, "molecule: %zu atoms, checksum %016llx\n", ley_atoms_count(atoms),
-            (unsigned long long)hash_of_atoms(atoms));
+    const char *path = arguments->operand;
+    if (has_checksum(path))
+        fprintf(text.stream, "molecule: %llu bytes, checksum %016llx\n", (unsigned long long)file_size(path),
+                (unsigned long long)hash_of_end(path));
+    else
+        fprintf(text.stream, "molecule: %zu atoms, checksum %016llx\n", ley_atoms_count(atoms),
+                (unsigned long long)hash_of_atoms(atoms));
     put_options(text.stream, arguments);
     fprintf(text.stream, "grid: %lld, %lld, %lld points from %.17g, %.17g, %.17g A", (long long)grid->n[0],
             (long long)grid->n[1], (long long)grid->n[2], grid->origin_A[0], grid->origin_A[1], grid->origin_A[2]);

@@ -46,6 +46,13 @@ static ley_status check_memory(const void *problem, const ley_grid *grid, ley_er
     return ley_short_range_check_memory(map->atoms, grid, &range, error);
 }
 
+static double halo_A(const void *problem, const ley_grid *grid)
+{
+    const map_problem *map = problem;
+    const ley_short_range range = range_of(map);
+    return ley_short_range_halo_A(map->atoms, grid, &range);
+}
+
 static ley_status create(const void *problem, ley_engine *engine, const ley_run_options *options, ley_job **job,
                          ley_error *error)
 {
@@ -225,6 +232,7 @@ const method_row cutoff_row = {
     .end = short_range_release,
     .cell = cell,
     .check_memory = check_memory,
+    .halo_A = halo_A,
     .create = create,
     .put_medium = put_medium,
     .put_header = put_header,

@@ -38,6 +38,10 @@ typedef struct method_row {
     const periodic_cell *(*cell)(const void *input);
     ley_status (*check_memory)(const void *problem, const ley_grid *grid, ley_error *error);
 
+    /* How far beyond some planes of a grid the atoms are that the values there need, where ranks of
+     * a job each have a part of them; infinite: all atoms. NULL: all. */
+    double (*halo_A)(const void *problem, const ley_grid *grid);
+
     /* The relative root mean square error that the values may have; 0: any. NULL: any. And where it
      * was missed, what may bring them nearer, as the end of a sentence. */
     double (*tolerance)(const void *input);

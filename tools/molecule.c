@@ -49,7 +49,7 @@ bool molecule_looks_like_nm(const ley_atoms *atoms)
     ley_atoms_bounds_A(atoms, low_A, high_A);
     for (int axis = 0; axis < 3; axis++)
         volume_A3 *= high_A[axis] - low_A[axis] + 2;
-    return (double)ley_atoms_count(atoms) / volume_A3 > most_per_A3;
+    return (double)ley_atoms_whole_count(atoms) / volume_A3 > most_per_A3;
 }
 
 static void warn_of_density(const char *path, const ley_atoms *atoms)
@@ -59,7 +59,7 @@ static void warn_of_density(const char *path, const ley_atoms *atoms)
     if (molecule_looks_like_nm(atoms))
         warn("%s: %s within %.3g x %.3g x %.3g A: are the coordinates in nm? PQR files have them in A; a run of "
              "'" MOLECULE_IN_A "' writes them so",
-             base_name(path), counted_text((int64_t)ley_atoms_count(atoms), "atom").s, high_A[0] - low_A[0],
+             base_name(path), counted_text((int64_t)ley_atoms_whole_count(atoms), "atom").s, high_A[0] - low_A[0],
              high_A[1] - low_A[1], high_A[2] - low_A[2]);
 }
 

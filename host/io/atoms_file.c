@@ -189,13 +189,13 @@ ley_status ley_atoms_write_binary(const ley_atoms *atoms, const char *path, cons
 
 /* ---- Reading --------------------------------------------------------------------------------- */
 
-/* Fewer bytes than asked for are LEY_ERROR_INPUT: the file was longer when its size was asked
- * for. */
-static ley_status read_bytes(int file, const char *path, void *to, size_t size, ley_error *error)
+/* At a place in the file. Fewer bytes than asked for are LEY_ERROR_INPUT: the file was longer when
+ * its size was asked for. */
+static ley_status read_bytes(int file, const char *path, void *to, size_t size, uint64_t place, ley_error *error)
 {
     unsigned char *at = to;
     while (size > 0) {
-        ssize_t n = read(file, at, size);
+        ssize_t n = pread(file, at, size, (off_t)place);
         if (n < 0 && errno == EINTR)
             continue;
         if (n < 0)
@@ -204,6 +204,7 @@ static ley_status read_bytes(int file, const char *path, void *to, size_t size, 
             return ley_fail(error, LEY_ERROR_INPUT, "%s: cut short while it was read", path);
         at += n;
         size -= (size_t)n;
+        place += (uint64_t)n;
     }
     return LEY_OK;
 }
@@ -215,7 +216,7 @@ static ley_status read_header(int file, const char *path, uint64_t file_bytes, l
     const uint64_t around = HEADER_BYTES + WORD, atom = LEY_ATOM_NUMBERS * WORD;
     unsigned char header[HEADER_BYTES] = {0};
     size_t there = file_bytes < HEADER_BYTES ? (size_t)file_bytes : HEADER_BYTES;
-    ley_status status = read_bytes(file, path, header, there, error);
+    ley_status status = read_bytes(file, path, header, there, 0, error);
     if (status != LEY_OK)
         return status;
     if (there < MAGIC_BYTES || memcmp(header, magic, FAMILY_BYTES) != 0)
@@ -242,15 +243,14 @@ static ley_status read_header(int file, const char *path, uint64_t file_bytes, l
     return LEY_OK;
 }
 
-static ley_status read_numbers(int file, const char *path, ley_checksum *sum, double *numbers, size_t count,
+ley_status ley_atoms_file_read(const ley_atoms_file *f, size_t first, size_t count, double *numbers, ley_checksum *sum,
                                ley_error *error)
 {
-    unsigned char checksum[WORD];
     ley_status status = LEY_OK;
-    for (size_t part; count > 0 && status == LEY_OK; numbers += part, count -= part) {
+    for (size_t part; count > 0 && status == LEY_OK; numbers += part, first += part, count -= part) {
         part = count < READ_WORDS ? count : READ_WORDS;
-        status = read_bytes(file, path, numbers, WORD * part, error);
-        if (status == LEY_OK)
+        status = read_bytes(f->file, f->path, numbers, WORD * part, HEADER_BYTES + WORD * (uint64_t)first, error);
+        if (status == LEY_OK && sum != NULL)
             ley_checksum_add(sum, numbers, part);
 #if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
         for (size_t i = 0; i < part; i++) {
@@ -259,38 +259,20 @@ static ley_status read_numbers(int file, const char *path, ley_checksum *sum, do
         }
 #endif
     }
-    if (status == LEY_OK)
-        status = read_bytes(file, path, checksum, sizeof checksum, error);
-    if (status == LEY_OK && load(checksum) != ley_checksum_end(sum))
-        status = ley_fail(error, LEY_ERROR_INPUT, "%s: damaged: its checksum is wrong", path);
     return status;
 }
 
-static ley_status read_open_file(int file, const char *path, uint64_t file_bytes, ley_atoms **atoms, ley_error *error)
+ley_status ley_atoms_file_check(const ley_atoms_file *f, const ley_checksum *sum, ley_error *error)
 {
-    ley_checksum sum;
-    size_t n = 0;
-    ley_status status = read_header(file, path, file_bytes, &sum, &n, error);
-    if (status != LEY_OK)
-        return status;
-    ley_atoms *a;
-    status = ley_atoms_allocate(n, &a, error);
-    if (status != LEY_OK)
-        return status;
-    status = read_numbers(file, path, &sum, ley_atoms_numbers(a), LEY_ATOM_NUMBERS * n, error);
-    if (status == LEY_OK) {
-        status = ley_atoms_complete(a, error);
-        if (status != LEY_OK)
-            ley_error_prefix(error, "%s", path);
-    }
-    if (status == LEY_OK)
-        *atoms = a;
-    else
-        ley_atoms_destroy(a);
+    unsigned char checksum[WORD];
+    const uint64_t place = HEADER_BYTES + WORD * (uint64_t)LEY_ATOM_NUMBERS * f->atoms;
+    const ley_status status = read_bytes(f->file, f->path, checksum, sizeof checksum, place, error);
+    if (status == LEY_OK && load(checksum) != ley_checksum_end(sum))
+        return ley_fail(error, LEY_ERROR_INPUT, "%s: damaged: its checksum is wrong", f->path);
     return status;
 }
 
-ley_status ley_atoms_read_binary(const char *path, ley_atoms **atoms, ley_error *error)
+ley_status ley_atoms_file_open(const char *path, ley_atoms_file *f, ley_checksum *sum, ley_error *error)
 {
     struct stat known;
     int file = open(path, O_RDONLY | O_CLOEXEC);
@@ -300,24 +282,58 @@ ley_status ley_atoms_read_binary(const char *path, ley_atoms **atoms, ley_error 
             close(file);
         return ley_fail(error, LEY_ERROR_FILE, "%s: %s", path, strerror(reason));
     }
-    ley_status status = S_ISREG(known.st_mode) ? read_open_file(file, path, (uint64_t)known.st_size, atoms, error)
-                                               : ley_fail(error, LEY_ERROR_FILE,
-                                                          "%s: a binary file of atoms must be a regular file", path);
-    close(file);
+    *f = (ley_atoms_file){.path = path, .file = file};
+    const ley_status status = S_ISREG(known.st_mode)
+                                  ? read_header(file, path, (uint64_t)known.st_size, sum, &f->atoms, error)
+                                  : ley_fail(error, LEY_ERROR_FILE,
+                                             "%s: a binary file of atoms must be a regular file", path);
+    if (status != LEY_OK)
+        close(file);
+    return status;
+}
+
+void ley_atoms_file_close(ley_atoms_file *f)
+{
+    close(f->file);
+}
+
+ley_status ley_atoms_read_binary(const char *path, ley_atoms **atoms, ley_error *error)
+{
+    ley_checksum sum;
+    ley_atoms_file f;
+    ley_atoms *a = NULL;
+    ley_status status = ley_atoms_file_open(path, &f, &sum, error);
+    if (status != LEY_OK)
+        return status;
+    status = ley_atoms_allocate(f.atoms, &a, error);
+    if (status == LEY_OK)
+        status = ley_atoms_file_read(&f, 0, LEY_ATOM_NUMBERS * f.atoms, ley_atoms_numbers(a), &sum, error);
+    if (status == LEY_OK)
+        status = ley_atoms_file_check(&f, &sum, error);
+    if (status == LEY_OK) {
+        status = ley_atoms_complete(a, error);
+        if (status != LEY_OK)
+            ley_error_prefix(error, "%s", path);
+    }
+    if (status == LEY_OK)
+        *atoms = a;
+    else
+        ley_atoms_destroy(a);
+    ley_atoms_file_close(&f);
     return status;
 }
 
 /* ---- Which form ------------------------------------------------------------------------------ */
 
 /* By the first bytes. What comes through a pipe could not be read again, and is text. */
-static bool is_binary(const char *path)
+bool ley_atoms_is_binary(const char *path)
 {
     struct stat known;
     unsigned char first[FAMILY_BYTES];
     if (stat(path, &known) != 0 || !S_ISREG(known.st_mode))
         return false;
     int file = open(path, O_RDONLY | O_CLOEXEC);
-    bool binary = file >= 0 && read_bytes(file, path, first, sizeof first, NULL) == LEY_OK &&
+    bool binary = file >= 0 && read_bytes(file, path, first, sizeof first, 0, NULL) == LEY_OK &&
                   memcmp(first, magic, sizeof first) == 0;
     if (file >= 0)
         close(file);
@@ -327,13 +343,13 @@ static bool is_binary(const char *path)
 ley_status ley_atoms_read_unchecked(const char *path, ley_atoms **atoms, ley_error *error)
 {
     ley_pdb_finding finding;
-    return is_binary(path) ? ley_atoms_read_binary(path, atoms, error)
+    return ley_atoms_is_binary(path) ? ley_atoms_read_binary(path, atoms, error)
                            : ley_pqr_read(path, LEY_PDB_TAKEN, &finding, atoms, error);
 }
 
 ley_status ley_atoms_read(const char *path, ley_atoms **atoms, ley_error *error)
 {
-    return is_binary(path) ? ley_atoms_read_binary(path, atoms, error) : ley_atoms_read_pqr(path, atoms, error);
+    return ley_atoms_is_binary(path) ? ley_atoms_read_binary(path, atoms, error) : ley_atoms_read_pqr(path, atoms, error);
 }
 
 ley_atoms_form ley_atoms_form_of(const char *path)

@@ -31,6 +31,21 @@ void ley_checksum_start(ley_checksum *sum);
 void ley_checksum_add(ley_checksum *sum, const void *bytes, size_t words);
 uint64_t ley_checksum_end(const ley_checksum *sum);
 
+/* Of what is there already: such a file whose header is right, which begins its sum; so many of its 5 n numbers from the first on, which are
+ * added to the sum unless that is NULL; and whether the sum of all of them is the file's. Errors:
+ * those of ley_atoms_read_binary(). */
+typedef struct ley_atoms_file {
+    const char *path;
+    int file;
+    size_t atoms;
+} ley_atoms_file;
+
+ley_status ley_atoms_file_open(const char *path, ley_atoms_file *file, ley_checksum *sum, ley_error *error);
+ley_status ley_atoms_file_read(const ley_atoms_file *file, size_t first, size_t count, double *numbers,
+                               ley_checksum *sum, ley_error *error);
+ley_status ley_atoms_file_check(const ley_atoms_file *file, const ley_checksum *sum, ley_error *error);
+void ley_atoms_file_close(ley_atoms_file *file);
+
 typedef struct ley_atoms_writer {
     ley_output output;
     ley_checksum sum;

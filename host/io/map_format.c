@@ -48,7 +48,7 @@ static const map_format formats[] = {
      .is = npy_is, .read = npy_read, .write = npy_write, .create = npy_create},
     {.about = {.name = "binary OpenDX", .endings = ENDINGS(".dxbin"), .misread_by = "PyMOL"},
      .is = dx_is, .read = dx_read, .write = dxbin_write},
-    {.about = {.name = "Gaussian cube", .endings = ENDINGS(".cube", ".cub"), .keeps_facts = true,
+    {.about = {.name = "Gaussian cube", .endings = ENDINGS(".cube", ".cub"), .keeps_atoms = true, .keeps_facts = true,
                .misread_by = "cclib"},
      .is = cube_is, .read = cube_read, .read_value = cube_read_value, .write = cube_write},
 };

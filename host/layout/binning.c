@@ -6,6 +6,7 @@
 #include "layout/grid_frame.h"
 #include "memory.h"
 #include "parallel.h"
+#include "source/atoms_part.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -164,19 +165,46 @@ static bool lay_out(binning_plan *plan, const double side_A[3])
             return false;
     }
     plan->bins = bins;
+    plan->layers = plan->n[2];
     return ley_multiply(bins * plan->options.depth, 4 * (int64_t)sizeof(float), &plan->slot_bytes);
 }
 
+/* Where the regions that begin at a plane have their home, in bins from the origin. */
+static int64_t home_of_plane(const binning_plan *plan, int64_t plane)
+{
+    return (int64_t)floor((double)plane * plan->grid.step_A[2][2] / plan->side_A[2]);
+}
+
+/* Of the bins that are laid out those that some of the planes need. A hair may make a home that of
+ * the bin beside it. */
+static void keep_planes(binning_plan *plan)
+{
+    const int64_t region = plan->options.region[2], *planes = plan->options.planes;
+    const int64_t low = plan->origin_bin[2] + home_of_plane(plan, planes[0]) - plan->below[2] - 1,
+                  high = plan->origin_bin[2] + home_of_plane(plan, (planes[1] - 1) / region * region) + plan->above[2] + 1;
+    const int64_t first = low > 0 ? low : 0, last = high < plan->layers - 1 ? high : plan->layers - 1;
+    plan->first_layer = first;
+    plan->origin_bin[2] -= first;
+    plan->slot_bytes = plan->slot_bytes / plan->n[2] * (last - first + 1);
+    plan->n[2] = last - first + 1;
+    plan->bins = plan->n[0] * plan->n[1] * plan->n[2];
+}
+
+void binning_reach_of_planes(const binning_plan *plan, double *below_A, double *above_A)
+{
+    const double more_A = 3 * plan->side_A[2];
+    *below_A = (double)plan->below[2] * plan->side_A[2] + more_A;
+    *above_A = (double)plan->above[2] * plan->side_A[2] + more_A;
+}
+
 enum {
-    DENSITY_SAMPLE = 1 << 15,
-    DENSITY_CELLS = 16, /* atoms; cells along an axis */
+    DENSITY_CELLS = 16, /* along an axis */
     ALL_DENSITY_CELLS = DENSITY_CELLS * DENSITY_CELLS * DENSITY_CELLS
 };
 
 /* One atom in so many, counted by cells of equal size. */
 typedef struct density_sample {
-    const double *position_A;
-    size_t stride;
+    atoms_sample atoms;
     double low_A[3], span_A[3], across; /* cells along each axis */
     atomic_uint counted, cells[ALL_DENSITY_CELLS];
 } density_sample;
@@ -189,7 +217,7 @@ static void count_sample(void *context, size_t first, size_t last)
         size_t cell = 0;
         bool inside = true;
         for (int axis = 2; axis >= 0; axis--) {
-            const double x_A = s->position_A[3 * i * s->stride + (size_t)axis] - s->low_A[axis],
+            const double x_A = s->atoms.position_A[3 * i * s->atoms.step + (size_t)axis] - s->low_A[axis],
                          span_A = s->span_A[axis];
             inside = inside && x_A >= 0 && x_A <= span_A;
             cell = cell * DENSITY_CELLS + (inside ? (size_t)fmin(x_A / fmax(span_A, 3) * s->across, s->across - 1) : 0);
@@ -227,10 +255,10 @@ static uint32_t median_count(density_sample *s)
  * sees around it, which neither empty space nor a few clusters change. */
 static double sample_density(const binning_plan *plan, const ley_atoms *atoms, bool periodic, double *in_reach)
 {
-    const size_t n = ley_atoms_count(atoms), stride = n / DENSITY_SAMPLE + 1;
-    density_sample s = {.position_A = ley_atoms_positions_A(atoms), .stride = stride};
+    density_sample s = {.atoms = ley_atoms_sample(atoms)};
+    const size_t stride = s.atoms.stride;
     double low_A[3], high_A[3], cell_A3 = 1;
-    s.across = fmin(DENSITY_CELLS, fmax(1, floor(cbrt((double)(n / stride) / 16))));
+    s.across = fmin(DENSITY_CELLS, fmax(1, floor(cbrt((double)(ley_atoms_whole_count(atoms) / stride) / 16))));
     ley_atoms_bounds_A(atoms, low_A, high_A);
     for (int axis = 0; axis < 3; axis++) {
         const double origin_A = plan->grid.origin_A[axis];
@@ -242,7 +270,7 @@ static double sample_density(const binning_plan *plan, const ley_atoms *atoms, b
         s.span_A[axis] = high_A[axis] - low_A[axis];
         cell_A3 *= fmax(s.span_A[axis], 3) / s.across; /* flat molecules are as thick as an atom */
     }
-    parallel_ranges((n + stride - 1) / stride, count_sample, &s);
+    parallel_ranges(s.atoms.count, count_sample, &s);
     const uint32_t median = median_count(&s);
     *in_reach = (double)atomic_load(&s.counted) * (double)stride;
     return median > 1 ? (double)(median - 1) * (double)stride / cell_A3 : 0;
@@ -256,7 +284,7 @@ static double images_density(double sampled, const ley_atoms *atoms, const binni
     if (!im->periodic[0] || !im->periodic[1] || !im->periodic[2])
         return sampled;
     cross(im->v_A[1], im->v_A[2], normal);
-    const double mean = (double)ley_atoms_count(atoms) / fabs(dot(im->v_A[0], normal));
+    const double mean = (double)ley_atoms_whole_count(atoms) / fabs(dot(im->v_A[0], normal));
     return mean > 1.5 * sampled ? mean : sampled;
 }
 
@@ -266,7 +294,7 @@ static ley_status choose_side(binning_plan *plan, const ley_atoms *atoms, const 
     double in_reach, extent_A = 0, entries;
     const double sampled = images_density(sample_density(plan, atoms, im->any, &in_reach), atoms, im);
     plan->density_per_A3 = plan->options.density_per_A3 > 0 ? plan->options.density_per_A3 : sampled;
-    entries = im->any ? (double)ley_atoms_count(atoms) * fmax(1, im->each) : in_reach;
+    entries = im->any ? (double)ley_atoms_whole_count(atoms) * fmax(1, im->each) : in_reach;
     if (!im->any)
         plan->entries = in_reach;
     for (int axis = 0; axis < 3; axis++)
@@ -294,15 +322,19 @@ ley_status binning_prepare(const ley_atoms *atoms, const ley_grid *grid, const b
         status = check_options(options, error);
     if (status == LEY_OK) {
         find_boxes(&p);
-        status = binning_find_images(&p, ley_atoms_count(atoms), &im, error);
+        status = binning_find_images(&p, ley_atoms_whole_count(atoms), &im, error);
     }
     if (status == LEY_OK)
-        p.entries = (double)ley_atoms_count(atoms) * (im.any ? fmin(im.mean, im.each) : 1);
+        p.entries = (double)ley_atoms_whole_count(atoms) * (im.any ? fmin(im.mean, im.each) : 1);
     if (status == LEY_OK && options->side_A[0] == 0)
         status = choose_side(&p, atoms, &im, error);
     else if (status == LEY_OK && !lay_out(&p, options->side_A))
         status = ley_fail(error, LEY_ERROR_INPUT, "bins: of %g x %g x %g A there are more than 2^31 - 1",
                           options->side_A[0], options->side_A[1], options->side_A[2]);
+    if (status == LEY_OK && options->planes[1] > 0) {
+        keep_planes(&p);
+        p.entries *= (double)ley_atoms_count(atoms) / (double)ley_atoms_whole_count(atoms);
+    }
     if (status == LEY_OK)
         *plan = p;
     return status;
@@ -334,6 +366,7 @@ typedef struct record {
 typedef struct bin_axis {
     double low_A, high_A, bins_per_A, side_A, zero;
     int32_t last;
+    int32_t first, count; /* those that are kept */
 } bin_axis;
 
 typedef struct fill_job {
@@ -421,13 +454,17 @@ static inline int32_t along(const bin_axis *a, double d_A)
     return bin > a->last ? a->last : bin; /* by rounding */
 }
 
-/* The bin of a position from the grid's origin, or -1 when it is out of reach. */
+/* The bin of a position from the grid's origin, or -1 when it is out of reach, or in no bin that is
+ * kept. */
 static inline int32_t bin_of(const bin_axis a[3], const double d_A[3])
 {
     if (!((d_A[0] >= a[0].low_A) & (d_A[0] <= a[0].high_A) & (d_A[1] >= a[1].low_A) & (d_A[1] <= a[1].high_A) &
           (d_A[2] >= a[2].low_A) & (d_A[2] <= a[2].high_A)))
         return -1;
-    return (along(&a[2], d_A[2]) * (a[1].last + 1) + along(&a[1], d_A[1])) * (a[0].last + 1) + along(&a[0], d_A[0]);
+    const int32_t layer = along(&a[2], d_A[2]) - a[2].first;
+    if (layer < 0 || layer >= a[2].count)
+        return -1;
+    return (layer * (a[1].last + 1) + along(&a[1], d_A[1])) * (a[0].last + 1) + along(&a[0], d_A[0]);
 }
 
 /* The slot of an atom with this position from the grid's origin. */
@@ -701,6 +738,10 @@ static ley_status set_fill(fill_job *j, const binning_plan *plan, const ley_atom
                                 .side_A = plan->side_A[k],
                                 .zero = (double)plan->origin_bin[k],
                                 .last = (int32_t)plan->n[k] - 1};
+    j->axes[2].zero += (double)plan->first_layer;
+    j->axes[2].last = (int32_t)plan->layers - 1;
+    j->axes[2].first = (int32_t)plan->first_layer;
+    j->axes[2].count = (int32_t)plan->n[2];
     const fill_shape shape = shape_of(plan, &j->images, j->atoms);
     j->chunk = shape.chunk;
     j->chunks = shape.chunks;

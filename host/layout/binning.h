@@ -28,6 +28,8 @@ typedef struct binning_options {
     bool even_sides;       /* of a side that is computed: a whole number of 1/64 A, so that floats have it in full, and
                               what it is apart from points whose spacing is 1/2 or 1/4 A as well */
     int64_t region[3];
+    int64_t planes[2];   /* of a grid along the axes: bins are only kept for planes [planes[0], planes[1]) of z, the
+                            first of which begins a region; 0, 0: for all */
     int64_t spare_bins;  /* empty bins at either end of each axis, beyond those needed */
     double charge_scale; /* slots hold the charge times this */
     bool keep_neutral;   /* atoms without charge take slots too; else they are left out, for a kernel may stop at the
@@ -52,7 +54,9 @@ typedef struct binning_plan {
     double region_low_A[3], region_high_A[3]; /* around a region, from its first point */
     int64_t n[3], bins;
     int64_t below[3], above[3];
-    int64_t origin_bin[3]; /* the bin with its lowest corner on the grid's origin */
+    int64_t origin_bin[3]; /* the bin with its lowest corner on the grid's origin, which is below 0 where only the bins
+                              of later planes are kept: */
+    int64_t layers, first_layer; /* of all bins along z, and the first one of these that is kept */
     int64_t slot_bytes;    /* of all slots */
     double entries;        /* atoms and images in reach, an estimate */
 } binning_plan;
@@ -87,6 +91,9 @@ typedef struct binning_images {
 
 /* Errors: none, for a plan that binning_prepare() made of as many atoms. */
 ley_status binning_find_images(const binning_plan *plan, size_t atoms, binning_images *images, ley_error *error);
+
+/* How far below and above some planes the atoms are at most that their bins hold. */
+void binning_reach_of_planes(const binning_plan *plan, double *below_A, double *above_A);
 
 /* The first point of a region, counted in regions, from the grid's origin. */
 void binning_first_point_A(const binning_plan *plan, const int64_t region[3], double point_A[3]);

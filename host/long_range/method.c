@@ -22,6 +22,7 @@
 #include "long_range/mesh/device_spread.h"
 #include "long_range/mesh/transfer_build.h"
 #include "long_range/mesh_stage.h"
+#include "long_range/model/local_forecast.h"
 #include "long_range/model/memory_limits.h"
 #include "long_range/model/problem.h"
 #include "long_range/model/short_range_part.h"
@@ -71,6 +72,21 @@ ley_status ley_long_range_check_memory(const ley_atoms *atoms, const ley_grid *g
     if (msm_meshes(&r, atoms, grid, &h, NULL) == LEY_OK)
         msm_problem_needs(atoms, grid, &r, &h, &needs);
     return memory_check(needs.list, needs.count, error);
+}
+
+double ley_long_range_halo_A(const ley_atoms *atoms, const ley_grid *grid, const ley_long_range *range)
+{
+    ley_long_range r;
+    hierarchy h;
+    pairs_formula formula;
+    if (OPTIONS_TAKE(ley_long_range, fft, &r, range, NULL) != LEY_OK || msm_meshes(&r, atoms, grid, &h, NULL) != LEY_OK)
+        return INFINITY;
+    const ley_short_range near = msm_near_of(&r, &h, &formula);
+    const double halo_A = ley_short_range_halo_A(atoms, grid, &near);
+    if (h.levels == 0)
+        return halo_A;
+    return mesh_share_can_part(&h, grid) ? fmax(halo_A, local_halo_A(&h, local_halo_levels(&h, ranks_count())))
+                                         : INFINITY;
 }
 
 static const cutoff_addition addition;

@@ -1,6 +1,7 @@
 /* Cells that look too small for their atoms: most often their lengths are in nm. */
 #include "leyden.h"
 #include "numerics/cell.h"
+#include "source/atoms_part.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -9,12 +10,15 @@
  * than two. */
 static const double most_edges = 2, edges_of_nm = 5;
 
-/* What the atoms reach over along the cell's vectors, in edges; 0 where it is not periodic. */
+/* What the atoms, or of a part the whole molecule's sample, reach over along the cell's vectors, in edges; 0 where it is not periodic. */
 static void reaches(const ley_atoms *atoms, const cell *c, double reach[3])
 {
-    const double *position_A = ley_atoms_positions_A(atoms);
+    const bool is_part = ley_atoms_part(atoms) != NULL;
+    const atoms_sample known = ley_atoms_sample(atoms);
+    const double *position_A = is_part ? known.position_A : ley_atoms_positions_A(atoms);
+    const size_t n = is_part ? known.count : ley_atoms_count(atoms);
     double low[3] = {INFINITY, INFINITY, INFINITY}, high[3] = {-INFINITY, -INFINITY, -INFINITY};
-    for (size_t i = 0; i < ley_atoms_count(atoms); i++) {
+    for (size_t i = 0; i < n; i++) {
         double at[3];
         cell_components(c, position_A + 3 * i, at);
         for (int m = 0; m < 3; m++) {

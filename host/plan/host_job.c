@@ -152,7 +152,7 @@ static bool take(host_run *r, int64_t most, slab *piece, ley_status *status, ley
         r->taken = grown;
         r->taken_capacity = capacity;
     }
-    if (*status != LEY_OK || !slab_queue_take(&r->queue, most, false, piece))
+    if (*status != LEY_OK || !slab_queue_take(&r->queue, most, true, piece)) /* nothing of this rank is at work */
         return false;
     r->taken[r->taken_count++] = *piece;
     return true;

@@ -179,7 +179,7 @@ ley_status job_prepare(ley_job *job, ley_error *error)
     for (size_t i = 0; i < m->stage_count; i++)
         job->stages[i].is_wanted = m->stages[i].is_wanted == NULL || m->stages[i].is_wanted(job->task);
     if (status == LEY_OK && m->evaluations != NULL)
-        job->report.evaluations = m->evaluations(job->task);
+        job->report.evaluations = rank_share_sum(job, m->evaluations(job->task));
     return status;
 }
 
@@ -267,7 +267,7 @@ void job_begin_again(ley_job *job)
         }
     for (size_t i = 0; i < job->method->stage_count; i++) {
         slab_queue_destroy(&job->stages[i].queue);
-        slab_queue_init(&job->stages[i].queue, job_pieces(job, job->stages[i].stage));
+        job_begin_queue(job, &job->stages[i]);
         free(job->stages[i].made);
         job->stages[i].made = NULL;
     }

@@ -7,6 +7,7 @@
 #include "ranks.h"
 #include "schedule/given_plan.h"
 #include "schedule/host_sum.h"
+#include "source/atoms_part.h"
 #include "target/statistics.h"
 
 #include <stdio.h>
@@ -121,12 +122,29 @@ static size_t most_stages(const method *m)
     return most;
 }
 
+bool job_is_by_parts(const ley_job *job)
+{
+    return job->atoms != NULL && ley_atoms_part(job->atoms) != NULL;
+}
+
+/* Of atoms that are a part the result's slabs are those of this rank's planes. */
+void job_begin_queue(ley_job *job, stage_run *run)
+{
+    slab_queue_init(&run->queue, job_pieces(job, run->stage));
+    if (!job_is_by_parts(job) || &run->queue != job_result_queue(job))
+        return;
+    const atoms_part *part = ley_atoms_part(job->atoms);
+    const int64_t each = job->method->piece_planes;
+    run->queue.next = (part->first + each - 1) / each;
+    run->queue.end = (part->end + each - 1) / each;
+}
+
 static void begin_stages(ley_job *j)
 {
     const method *m = j->method;
     for (size_t i = 0; i < m->stage_count; i++) {
         j->stages[i] = (stage_run){.stage = &m->stages[i]};
-        slab_queue_init(&j->stages[i].queue, job_pieces(j, &m->stages[i]));
+        job_begin_queue(j, &j->stages[i]);
     }
     j->report.method = m->name;
     j->report.error_scale = m->error_scale != NULL ? m->error_scale : "the absolute terms";
@@ -181,7 +199,7 @@ static ley_status create_into(ley_job *j, ley_error *error)
         return ley_fail_memory(error, devices * sizeof *j->records, "the job");
     if (j->options.variant != NULL)
         j->options.variant = own_variant(m, j->options.variant);
-    j->report.atoms = j->atoms != NULL ? (int64_t)ley_atoms_count(j->atoms) : 0;
+    j->report.atoms = j->atoms != NULL ? (int64_t)ley_atoms_whole_count(j->atoms) : 0;
     begin_stages(j);
     return LEY_OK;
 }

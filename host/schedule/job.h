@@ -42,6 +42,7 @@ struct ley_job {
     const method *method;
     void *task;
     const ley_atoms *atoms; /* NULL: the task has none */
+    ley_atoms *own_atoms;   /* of a job by parts, while it is verified: those that are this rank's alone */
     ley_target target;
     ley_statistics *statistics; /* the target's, or NULL */
     ley_run_options options;
@@ -88,6 +89,12 @@ void job_take(ley_job *job, const method *method, void *task);
 /* Of how many pieces a stage is: one where it is not cut into slabs, none where each device does it
  * for itself. */
 int64_t job_pieces(const ley_job *job, const stage *s);
+
+/* Whether ranks have parts of the atoms, and each does the planes that are its own. */
+bool job_is_by_parts(const ley_job *job);
+
+/* Nothing of a stage is done yet. */
+void job_begin_queue(ley_job *job, stage_run *run);
 
 /* The queue of the stage that makes the result. */
 slab_queue *job_result_queue(ley_job *job);

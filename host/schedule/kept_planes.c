@@ -57,7 +57,7 @@ static bool is_there(const ley_map *map, int64_t piece, int64_t planes)
 ley_status kept_planes_open(ley_job *job, slab_queue *queue, int64_t planes, int64_t *points, ley_error *error)
 {
     ley_map *map = job->target.map;
-    const int64_t *n = map != NULL ? ley_map_grid(map)->n : NULL, pieces = queue->end;
+    const int64_t *n = map != NULL ? ley_map_grid(map)->n : NULL, pieces = queue->end - queue->next;
     *points = 0;
     if (map == NULL || !map_is_kept(map))
         return LEY_OK;
@@ -66,10 +66,11 @@ ley_status kept_planes_open(ley_job *job, slab_queue *queue, int64_t planes, int
     if (open == NULL)
         return status != LEY_OK ? status : ley_fail_memory(error, (size_t)pieces * sizeof *open, "the job's slabs");
     size_t count = 0;
-    for (int64_t p = pieces; p-- > 0;) /* the last one of the list is taken first */
+    for (int64_t z = 0; z < n[2]; z++)
+        *points += map_plane_is_there(map, z) ? n[0] * n[1] : 0;
+    for (int64_t p = queue->end; p-- > queue->next;) /* the last one of the list is taken first */
         if (is_there(map, p, planes)) {
-            const int64_t left = n[2] - p * planes;
-            *points += n[0] * n[1] * (left < planes ? left : planes);
+            continue;
         } else if (count > 0 && open[count - 1].first == p + 1) {
             open[count - 1] = (slab){p, open[count - 1].count + 1};
         } else {
@@ -83,7 +84,7 @@ ley_status kept_planes_open(ley_job *job, slab_queue *queue, int64_t planes, int
 }
 
 /* In one piece for each gap between what is open. */
-static ley_status report_there(ley_job *job, const slab_queue *queue, ley_error *error)
+static ley_status report_there(ley_job *job, int64_t first, const slab_queue *queue, ley_error *error)
 {
     ley_report *r = &job->report;
     const size_t most = r->slab_count + queue->returned_count + 1;
@@ -92,7 +93,6 @@ static ley_status report_there(ley_job *job, const slab_queue *queue, ley_error 
         return ley_fail_memory(error, most * sizeof *grown, "the slabs' reports");
     job->slabs = grown;
     job->slab_capacity = most + 64;
-    int64_t first = 0;
     for (size_t i = queue->returned_count + 1; i-- > 0;) {
         const slab open = i > 0 ? queue->returned[i - 1] : (slab){queue->end, 0};
         const slab there = {first, open.first - first};
@@ -111,9 +111,10 @@ static ley_status report_there(ley_job *job, const slab_queue *queue, ley_error 
 ley_status kept_planes_take(ley_job *job, ley_error *error)
 {
     slab_queue *queue = job_result_queue(job);
+    const int64_t first = queue->next;
     const ley_status status = kept_planes_open(job, queue, planes_of(job->method), &job->report.kept_points, error);
-    return status == LEY_OK && job->report.kept_points > 0 && rank_share_is_first(job)
-               ? report_there(job, queue, error)
+    return status == LEY_OK && job->report.kept_points > 0 && (rank_share_is_first(job) || job_is_by_parts(job))
+               ? report_there(job, first, queue, error)
                : status;
 }
 

@@ -6,7 +6,7 @@
 #include "schedule/job.h"
 
 /* Opens the pieces of the result that are not there, `planes` of the map each, of a queue that
- * nobody has taken anything of; *points: of the others. All ranks of a shared job call it. Errors:
+ * nobody has taken anything of; *points: of all planes that are there. All ranks of a shared job call it. Errors:
  * LEY_ERROR_FILE, LEY_ERROR_MEMORY. */
 ley_status kept_planes_open(ley_job *job, slab_queue *queue, int64_t planes, int64_t *points, ley_error *error);
 

@@ -14,3 +14,13 @@ ley_status method_take_direct(const coulomb_problem *p, const method **m, void *
             return LEY_OK;
     return ley_fail(error, LEY_ERROR_USAGE, "no method sums it term by term");
 }
+
+reference_terms method_terms_at(const method *m, const void *task, const reference_terms *terms, int64_t number)
+{
+    reference_terms at = *terms;
+    if (m->excluded != NULL)
+        at.excluded = m->excluded(task, number, &at.excluded_count);
+    if (m->terms_at != NULL)
+        m->terms_at(task, number, &at);
+    return at;
+}

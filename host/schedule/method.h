@@ -173,4 +173,7 @@ ley_status method_take_direct(const coulomb_problem *p, const method **m, void *
 /* All of them, NULL behind the last: methods/registry.h. */
 extern const method *const method_registry[];
 
+/* What a task sums at one of its values. */
+reference_terms method_terms_at(const method *m, const void *task, const reference_terms *terms, int64_t number);
+
 #endif

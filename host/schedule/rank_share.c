@@ -30,7 +30,9 @@ static identity identity_of(const ley_job *job)
     snprintf(made.method, sizeof made.method, "%s", job->method->name);
     made.points = job->report.points;
     made.atoms = job->report.atoms;
-    for (int64_t i = 0; i < made.atoms; i++) {
+    if (job_is_by_parts(job)) /* of all ranks, which have agreed on it */
+        made.charges_e = ley_atoms_total_charge_e(job->atoms);
+    else for (int64_t i = 0; i < made.atoms; i++) {
         made.charges_e += ley_atoms_charges_e(job->atoms)[i];
         for (int axis = 0; axis < 3; axis++)
             made.positions_A += (double)(axis + 1) * ley_atoms_positions_A(job->atoms)[3 * i + axis];
@@ -101,6 +103,19 @@ bool rank_share_agree(const ley_job *job, bool said)
     if (job->is_shared)
         ranks_broadcast(&said, sizeof said);
     return said;
+}
+
+double rank_share_sum(const ley_job *job, double own)
+{
+    double *all = job->is_shared && job_is_by_parts(job) ? calloc((size_t)ranks_count(), sizeof *all) : NULL;
+    if (all == NULL)
+        return own;
+    ranks_share(&own, sizeof own, all);
+    own = 0;
+    for (int r = 0; r < ranks_count(); r++)
+        own += all[r];
+    free(all);
+    return own;
 }
 
 void rank_share_range(ley_long_range *range, char fft[RANK_FFT])
@@ -205,6 +220,8 @@ ley_status rank_share_run(ley_job *job, ley_status (*run)(ley_job *job, ley_erro
 {
     if (!job->is_shared)
         return run(job, error);
+    if (job_is_by_parts(job)) /* what is left is this rank's, and nobody else has its atoms */
+        return slab_queue_left(job_result_queue(job)) > 0 ? run(job, error) : LEY_OK;
     size_t left = 0;
     bool is_able = job->engine->worker_count > 0, is_any_able = true;
     ley_error why = {0};

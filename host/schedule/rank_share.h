@@ -25,6 +25,9 @@ ley_status rank_share_begin(ley_job *job, ley_error *error);
 /* What rank 0 says, of a job that is shared; else what is said here. */
 bool rank_share_agree(const ley_job *job, bool said);
 
+/* Of a job by parts what all ranks have together; else what is said here. */
+double rank_share_sum(const ley_job *job, double own);
+
 /* The meshes that rank 0 has chosen, for all; the name of transforms is in `fft` then. */
 enum { RANK_FFT = 32 };
 void rank_share_range(ley_long_range *range, char fft[RANK_FFT]);

@@ -11,15 +11,20 @@
 
 static const double farthest_A = 1e8; /* float keeps 8 A there: nonsense, but finite */
 
+const atoms_facts atoms_no_facts = {.low_A = {INFINITY, INFINITY, INFINITY},
+                                    .high_A = {-INFINITY, -INFINITY, -INFINITY},
+                                    .charged_low_A = {INFINITY, INFINITY, INFINITY},
+                                    .charged_high_A = {-INFINITY, -INFINITY, -INFINITY}};
+
 struct ley_atoms {
     size_t n;
     double *position_A, *charge_e, *radius_A; /* one block, in this order */
     double *other;                            /* another such block, where they have moved; or NULL */
-    double low_A[3], high_A[3], charged_low_A[3], charged_high_A[3];
-    double total_charge_e, charge_magnitude_e, largest_charge_e;
+    atoms_facts facts;
     int32_t *residue; /* [n]; NULL: unknown */
     int32_t *element; /* [n]; NULL: unknown */
     bool is_kept;     /* a driver may still read the numbers */
+    atoms_part *part; /* or NULL: these are all */
 };
 
 static ley_status check_atom(size_t i, const double *position_A, double charge_e, double radius_A, ley_error *error)
@@ -73,33 +78,33 @@ static void widen(const double place_A[3], double low_A[3], double high_A[3])
     }
 }
 
-ley_status ley_atoms_complete(ley_atoms *atoms, ley_error *error)
+ley_status ley_atoms_see(const ley_atoms *atoms, size_t before, atoms_facts *facts, ley_error *error)
 {
-    double low_A[3], high_A[3], total_charge_e = 0, magnitude_e = 0, largest_e = 0;
-    double charged_low_A[3] = {INFINITY, INFINITY, INFINITY}, charged_high_A[3] = {-INFINITY, -INFINITY, -INFINITY};
-    memcpy(low_A, atoms->position_A, sizeof low_A);
-    memcpy(high_A, atoms->position_A, sizeof high_A);
+    atoms_facts f = *facts; /* which nothing else can change: it stays in registers */
     for (size_t i = 0; i < atoms->n; i++) {
         const double *position_A = atoms->position_A + 3 * i;
-        ley_status status = check_atom(i, position_A, atoms->charge_e[i], atoms->radius_A[i], error);
+        ley_status status = check_atom(before + i, position_A, atoms->charge_e[i], atoms->radius_A[i], error);
         if (status != LEY_OK)
             return status;
-        widen(position_A, low_A, high_A);
+        widen(position_A, f.low_A, f.high_A);
         if (atoms->charge_e[i] != 0)
-            widen(position_A, charged_low_A, charged_high_A);
+            widen(position_A, f.charged_low_A, f.charged_high_A);
         const double charge_e = fabs(atoms->charge_e[i]);
-        total_charge_e += atoms->charge_e[i];
-        magnitude_e += charge_e;
-        largest_e = charge_e > largest_e ? charge_e : largest_e;
+        f.total_charge_e += atoms->charge_e[i];
+        f.charge_magnitude_e += charge_e;
+        f.largest_charge_e = charge_e > f.largest_charge_e ? charge_e : f.largest_charge_e;
     }
-    memcpy(atoms->low_A, low_A, sizeof low_A);
-    memcpy(atoms->high_A, high_A, sizeof high_A);
-    memcpy(atoms->charged_low_A, charged_low_A, sizeof charged_low_A);
-    memcpy(atoms->charged_high_A, charged_high_A, sizeof charged_high_A);
-    atoms->total_charge_e = total_charge_e;
-    atoms->charge_magnitude_e = magnitude_e;
-    atoms->largest_charge_e = largest_e;
+    *facts = f;
     return LEY_OK;
+}
+
+ley_status ley_atoms_complete(ley_atoms *atoms, ley_error *error)
+{
+    atoms_facts facts = atoms_no_facts;
+    const ley_status status = ley_atoms_see(atoms, 0, &facts, error);
+    if (status == LEY_OK)
+        atoms->facts = facts;
+    return status;
 }
 
 ley_status ley_atoms_create(size_t n, const double *position_A, const double *charge_e, const double *radius_A,
@@ -279,10 +284,10 @@ static ley_status move(moving *m, ley_atoms *atoms, ley_error *error)
         return check_atom(m->wrong, wrong_A, 0, 0, error);
     }
     swap_numbers(atoms);
-    memcpy(atoms->low_A, m->bounds_A[0], sizeof atoms->low_A);
-    memcpy(atoms->high_A, m->bounds_A[1], sizeof atoms->high_A);
-    memcpy(atoms->charged_low_A, m->bounds_A[2], sizeof atoms->charged_low_A);
-    memcpy(atoms->charged_high_A, m->bounds_A[3], sizeof atoms->charged_high_A);
+    memcpy(atoms->facts.low_A, m->bounds_A[0], sizeof atoms->facts.low_A);
+    memcpy(atoms->facts.high_A, m->bounds_A[1], sizeof atoms->facts.high_A);
+    memcpy(atoms->facts.charged_low_A, m->bounds_A[2], sizeof atoms->facts.charged_low_A);
+    memcpy(atoms->facts.charged_high_A, m->bounds_A[3], sizeof atoms->facts.charged_high_A);
     return LEY_OK;
 }
 
@@ -322,6 +327,7 @@ void ley_atoms_destroy(ley_atoms *atoms)
     free(atoms->other);
     free(atoms->residue);
     free(atoms->element);
+    free(atoms->part);
     free(atoms);
 }
 
@@ -401,46 +407,84 @@ const double *ley_atoms_radii_A(const ley_atoms *atoms)
     return atoms->radius_A;
 }
 
+size_t ley_atoms_whole_count(const ley_atoms *atoms)
+{
+    return atoms->part != NULL ? atoms->part->whole : atoms->n;
+}
+
+const atoms_part *ley_atoms_part(const ley_atoms *atoms)
+{
+    return atoms->part;
+}
+
+void ley_atoms_set_part(ley_atoms *atoms, atoms_part *part, const atoms_facts *facts)
+{
+    free(atoms->part);
+    atoms->part = part;
+    if (facts != NULL)
+        atoms->facts = *facts;
+}
+
+void ley_atoms_take_numbers(ley_atoms *atoms, ley_atoms *from)
+{
+    free(atoms->position_A);
+    atoms->n = from->n;
+    atoms->position_A = from->position_A;
+    atoms->charge_e = from->charge_e;
+    atoms->radius_A = from->radius_A;
+    from->position_A = NULL;
+    ley_atoms_destroy(from);
+}
+
+atoms_sample ley_atoms_sample(const ley_atoms *atoms)
+{
+    const size_t step = atoms->n / ATOMS_SAMPLE + 1;
+    const atoms_part *p = atoms->part;
+    return p != NULL ? (atoms_sample){p->sample_A, p->sampled, 1, p->stride}
+                     : (atoms_sample){atoms->position_A, (atoms->n + step - 1) / step, step, step};
+}
+
 double ley_atoms_total_charge_e(const ley_atoms *atoms)
 {
-    return atoms->total_charge_e;
+    return atoms->facts.total_charge_e;
 }
 
 double ley_atoms_net_charge_e(const ley_atoms *atoms)
 {
     const double rounding = 1e-14;
-    return fabs(atoms->total_charge_e) > rounding * atoms->charge_magnitude_e ? atoms->total_charge_e : 0;
+    const atoms_facts *f = &atoms->facts;
+    return fabs(f->total_charge_e) > rounding * f->charge_magnitude_e ? f->total_charge_e : 0;
 }
 
 double ley_atoms_charge_magnitude_e(const ley_atoms *atoms)
 {
-    return atoms->charge_magnitude_e;
+    return atoms->facts.charge_magnitude_e;
 }
 
 double ley_atoms_largest_charge_e(const ley_atoms *atoms)
 {
-    return atoms->largest_charge_e;
+    return atoms->facts.largest_charge_e;
 }
 
 void ley_atoms_charged_bounds_A(const ley_atoms *atoms, double low_A[3], double high_A[3])
 {
-    memcpy(low_A, atoms->charged_low_A, sizeof atoms->charged_low_A);
-    memcpy(high_A, atoms->charged_high_A, sizeof atoms->charged_high_A);
+    memcpy(low_A, atoms->facts.charged_low_A, sizeof atoms->facts.charged_low_A);
+    memcpy(high_A, atoms->facts.charged_high_A, sizeof atoms->facts.charged_high_A);
 }
 
 void ley_atoms_bounds_A(const ley_atoms *atoms, double low_A[3], double high_A[3])
 {
-    memcpy(low_A, atoms->low_A, sizeof atoms->low_A);
-    memcpy(high_A, atoms->high_A, sizeof atoms->high_A);
+    memcpy(low_A, atoms->facts.low_A, sizeof atoms->facts.low_A);
+    memcpy(high_A, atoms->facts.high_A, sizeof atoms->facts.high_A);
 }
 
 bool ley_atoms_charge_remark(const ley_atoms *atoms, char *text, size_t size)
 {
     snprintf(text, size, "%s", "");
-    if (atoms->charge_magnitude_e > 0)
+    if (atoms->facts.charge_magnitude_e > 0)
         return false;
     snprintf(text, size,
              "every charge of its %zu atom%s is 0, and so is the potential that they make: were charges assigned?",
-             atoms->n, atoms->n == 1 ? "" : "s");
+             ley_atoms_whole_count(atoms), ley_atoms_whole_count(atoms) == 1 ? "" : "s");
     return true;
 }

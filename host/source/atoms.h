@@ -3,6 +3,7 @@
 #define LEY_SOURCE_ATOMS_H
 
 #include "leyden.h"
+#include "source/atoms_part.h"
 
 enum { LEY_ATOM_NUMBERS = 5 };
 
@@ -24,8 +25,25 @@ ley_status ley_atoms_move_floats(ley_atoms *atoms, const float *position_A, cons
  * return may still read them. */
 void *ley_atoms_keep(ley_atoms *atoms);
 
+/* Bounds and sums of charges; of no atoms. */
+typedef struct atoms_facts {
+    double low_A[3], high_A[3], charged_low_A[3], charged_high_A[3];
+    double total_charge_e, charge_magnitude_e, largest_charge_e;
+} atoms_facts;
+extern const atoms_facts atoms_no_facts;
+
 /* Checks the numbers as ley_atoms_create() does and takes bounds and sums of charges. */
 ley_status ley_atoms_complete(ley_atoms *atoms, ley_error *error);
+
+/* The same of atoms that stand behind so many others: adds them to what is known of these. */
+ley_status ley_atoms_see(const ley_atoms *atoms, size_t before, atoms_facts *facts, ley_error *error);
+
+/* Makes them a part, from malloc, which is theirs from now on, of a molecule of which this is known;
+ * or, NULL, all of it. */
+void ley_atoms_set_part(ley_atoms *atoms, atoms_part *part, const atoms_facts *facts);
+
+/* Has the atoms of `from`, which ends, in place of its own, and is the part that it was. */
+void ley_atoms_take_numbers(ley_atoms *atoms, ley_atoms *from);
 
 /* Whether chain (0: none), number and insertion code (0: none) of a residue fit a number of 4
  * bytes, by which residues are the same or not: chains of one letter, numbers within 524,288. And

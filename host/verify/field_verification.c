@@ -4,9 +4,11 @@
 #include "law/reference.h"
 #include "parallel.h"
 #include "schedule/method.h"
+#include "verify/rank_sums.h"
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* A slope is steeper than its function by one power of the distance, and has a direction. */
 static const double times_tolerance = 3;
@@ -32,16 +34,6 @@ accuracy_limits field_limits(const method *m, accuracy_limits limits)
     return limits;
 }
 
-reference_terms method_terms_at(const method *m, const void *task, const reference_terms *terms, int64_t number)
-{
-    reference_terms at = *terms;
-    if (m->excluded != NULL)
-        at.excluded = m->excluded(task, number, &at.excluded_count);
-    if (m->terms_at != NULL)
-        m->terms_at(task, number, &at);
-    return at;
-}
-
 static void recompute(void *context, size_t first, size_t last)
 {
     const recomputed *r = context;
@@ -49,6 +41,20 @@ static void recompute(void *context, size_t first, size_t last)
         const reference_terms terms = method_terms_at(r->job->method, r->job->task, r->terms, r->points[i].number);
         reference_field(&terms, r->points[i].place_A, r->right[i]);
     }
+}
+
+static ley_status recompute_on_ranks(const recomputed *r, size_t n, ley_error *error)
+{
+    rank_sums_point *points = malloc((n + 1) * sizeof *points);
+    if (points == NULL)
+        return ley_fail_memory(error, n * sizeof *points, "the verification");
+    for (size_t i = 0; i < n; i++) {
+        points[i].number = r->points[i].number;
+        memcpy(points[i].place_A, r->points[i].place_A, sizeof points[i].place_A);
+    }
+    const ley_status status = rank_sums_ask(r->job, r->terms, n, points, true, r->right[0], error);
+    free(points);
+    return status;
 }
 
 /* In place of a device. */
@@ -137,7 +143,9 @@ ley_status field_verification(ley_job *job, const reference_terms *terms, accura
     ley_status status = r.right == NULL || j.value == NULL || j.right == NULL || j.point == NULL
                             ? ley_fail_memory(error, bytes, "the verification")
                             : LEY_OK;
-    if (status == LEY_OK)
+    if (status == LEY_OK && job_is_by_parts(job))
+        status = recompute_on_ranks(&r, n, error);
+    else if (status == LEY_OK)
         parallel_ranges(n, recompute, &r);
     if (status == LEY_OK && job_cancelled(job))
         status = ley_fail(error, LEY_CANCELLED, "cancelled");

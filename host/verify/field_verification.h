@@ -27,7 +27,4 @@ ley_status field_verification(ley_job *job, const reference_terms *terms, accura
 /* The limits of the field, by those of the values. */
 accuracy_limits field_limits(const method *m, accuracy_limits limits);
 
-/* What a task sums at one of its values. */
-reference_terms method_terms_at(const method *m, const void *task, const reference_terms *terms, int64_t number);
-
 #endif

@@ -56,12 +56,17 @@ static bool find_noise(sample *s)
             squares += pow(s->points[i].right.value, 2);
             n++;
         }
+    sampled_point beside[CHARGES];
     for (int i = 0; i < CHARGES; i++) {
         const double *at_A = ley_atoms_positions_A(s->terms.atoms) + 3 * (accuracy_random(&random) % atoms);
-        const double place_A[3] = {at_A[0] + 1, at_A[1] - 0.8, at_A[2] + 1.2};
-        squares += pow(reference_sum(&s->terms, place_A).value, 2);
-        n++;
+        beside[i] = (sampled_point){.place_A = {at_A[0] + 1, at_A[1] - 0.8, at_A[2] + 1.2}};
+        if (!job_is_by_parts(s->job))
+            beside[i].right = reference_sum(&s->terms, beside[i].place_A);
     }
+    if (job_is_by_parts(s->job) && sample_sum_on_ranks(s, CHARGES, beside) != LEY_OK)
+        return false;
+    for (int i = 0; i < CHARGES; i++, n++)
+        squares += pow(beside[i].right.value, 2);
     s->limits.noise = s->limits.share * sqrt(squares / (double)n);
     return s->limits.noise > 0;
 }
@@ -94,7 +99,7 @@ static bool is_methods_own(const sample *s, size_t device, const ley_accuracy *a
     size_t indices[MOST_ASKED], at;
     double place_A[MOST_ASKED][3], values[MOST_ASKED], made[MOST_ASKED];
     reference_value right[MOST_ASKED];
-    if (job->method->by_steps == NULL || !(a->max_error <= most_excess * s->limits.tolerance))
+    if (job->method->by_steps == NULL || job_is_by_parts(job) || !(a->max_error <= most_excess * s->limits.tolerance))
         return false;
     const size_t n = choose_asked(s, device, worst, indices);
     for (size_t i = 0; i < n; i++)

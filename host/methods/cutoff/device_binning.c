@@ -205,6 +205,9 @@ static void launch_link(binner *b)
         a.bins_per_A[axis] = 1 / p->side_A[axis];
         a.zero[axis] = (double)p->origin_bin[axis];
     }
+    a.zero[2] += (double)p->first_layer;
+    a.zero[3] = (double)p->first_layer;
+    a.side[3] = (double)p->layers;
     a.origin[3] = p->options.charge_scale;
     size_t groups[3];
     groups_of(ley_atoms_count(b->atoms), groups);

@@ -161,6 +161,18 @@ static ley_status turn(cutoff_problem *p, const ley_grid *grid, ley_error *error
     return status;
 }
 
+/* Bins for the planes that are this rank's; where these are none, for one layer, as there must be
+ * some. */
+static void take_part(const cutoff_problem *p, binning_options *o)
+{
+    const atoms_part *part = ley_atoms_part(p->source);
+    if (part == NULL || part->planes == NULL)
+        return;
+    const int64_t last = (p->grid.n[2] - 1) / CUTOFF_LAYER * CUTOFF_LAYER;
+    o->planes[0] = part->first < last ? part->first : last;
+    o->planes[1] = part->end > o->planes[0] ? part->end : o->planes[0] + 1;
+}
+
 ley_status cutoff_problem_init(cutoff_problem *p, const ley_atoms *atoms, const ley_grid *grid,
                                const ley_short_range *range, double coulomb_constant, double dielectric, double r_min_A,
                                ley_error *error)
@@ -199,6 +211,7 @@ ley_status cutoff_problem_init(cutoff_problem *p, const ley_atoms *atoms, const 
         memcpy(o.periodic, range->periodic, sizeof o.periodic);
         for (int i = 0; i < 3; i++)
             grid_frame_vector(&p->frame, range->cell_A[i], o.cell_A[i]);
+        take_part(p, &o);
         status = binning_prepare(p->atoms, &p->grid, &o, &p->plan, error);
     }
     if (status == LEY_OK && LEY_CANCELS_OF(range->pair))
@@ -354,6 +367,13 @@ void cutoff_problem_empty(cutoff_problem *p)
 
 /* ---- How much there is to do ----------------------------------------------------------------- */
 
+void cutoff_problem_planes(const cutoff_problem *p, int64_t planes[2])
+{
+    const int64_t *own = p->plan.options.planes;
+    planes[0] = own[0];
+    planes[1] = own[1] > 0 ? own[1] : p->grid.n[2];
+}
+
 /* How many of n points at 0, h, 2 h, ... lie within `reach` of x. */
 static double points_within(double x, double reach, double h, int64_t n)
 {
@@ -370,13 +390,16 @@ static double points_in_reach(const cutoff_problem *p, const double d_A[3])
     const double a2 = p->cutoff_A * p->cutoff_A, (*step_A)[3] = p->grid.step_A;
     const double h[3] = {step_A[0][0], step_A[1][1], step_A[2][2]};
     const int64_t *n = p->grid.n;
-    const double low = fmax(ceil((d_A[outer] - p->cutoff_A) / h[outer]), 0),
-                 high = fmin(floor((d_A[outer] + p->cutoff_A) / h[outer]), (double)(n[outer] - 1));
+    int64_t planes[2] = {0, n[outer]};
+    if (outer == 2)
+        cutoff_problem_planes(p, planes);
+    const double low = fmax(ceil((d_A[outer] - p->cutoff_A) / h[outer]), (double)planes[0]),
+                 high = fmin(floor((d_A[outer] + p->cutoff_A) / h[outer]), (double)(planes[1] - 1));
     /* Of many planes, and of many rows of each, some stand for those that follow. */
     double sum = 0;
     const double step_z = fmax(1, floor((high - low) / 64));
     for (double z = low; z <= high; z += step_z) {
-        const double planes = fmin(step_z, high - z + 1), dz = z * h[outer] - d_A[outer], disc2 = a2 - dz * dz;
+        const double alike = fmin(step_z, high - z + 1), dz = z * h[outer] - d_A[outer], disc2 = a2 - dz * dz;
         if (disc2 <= 0)
             continue;
         const double reach = sqrt(disc2), y_A = d_A[1] - z * step_A[outer][1],
@@ -387,7 +410,7 @@ static double points_in_reach(const cutoff_problem *p, const double d_A[3])
         for (double y = y_low; y <= y_high; y += step) {
             const double dy = y * h[1] - y_A, row2 = disc2 - dy * dy;
             if (row2 > 0)
-                sum += planes * fmin(step, y_high - y + 1) *
+                sum += alike * fmin(step, y_high - y + 1) *
                        points_within(x_A - y * step_A[1][inner], sqrt(row2), h[inner], n[inner]);
         }
     }
@@ -446,14 +469,28 @@ static void count_points(void *context, size_t first, size_t last)
 double cutoff_problem_expected_pairs(const cutoff_problem *p)
 {
     const size_t n = ley_atoms_count(p->atoms);
+    int64_t planes[2];
+    cutoff_problem_planes(p, planes);
     if (p->plan.options.periodic[0] || p->plan.options.periodic[1] || p->plan.options.periodic[2])
-        return (double)ley_grid_points(&p->grid) * p->plan.density_per_A3 * 4 * M_PI / 3 * pow(p->cutoff_A, 3);
+        return (double)(planes[1] - planes[0]) * (double)p->grid.n[0] * (double)p->grid.n[1] * p->plan.density_per_A3 * 4 * M_PI / 3 * pow(p->cutoff_A, 3);
     sampling s = {.problem = p, .atoms = n, .sampled = n < MOST_SAMPLED ? n : MOST_SAMPLED};
     double sum = 0;
     parallel_ranges(s.sampled, count_points, &s);
     for (size_t i = 0; i < s.sampled; i++)
         sum += s.points[i];
     return sum / (double)s.sampled * (double)n;
+}
+
+double ley_short_range_halo_A(const ley_atoms *atoms, const ley_grid *grid, const ley_short_range *range)
+{
+    cutoff_problem p;
+    double below_A, above_A;
+    if (short_range_is_energy(range->pair) || !ley_grid_is_orthogonal(grid) ||
+        cutoff_problem_init(&p, atoms, grid, range, 1, range->dielectric, range->r_min_A, NULL) != LEY_OK)
+        return INFINITY;
+    binning_reach_of_planes(&p.plan, &below_A, &above_A);
+    cutoff_problem_clear(&p);
+    return fmax(below_A, above_A);
 }
 
 void cutoff_problem_reach(const cutoff_problem *p, double reach[3])

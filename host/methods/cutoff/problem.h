@@ -75,6 +75,9 @@ double cutoff_problem_pairs(const cutoff_problem *problem);
  * as if it were that everywhere. */
 double cutoff_problem_expected_pairs(const cutoff_problem *problem);
 
+/* Planes [planes[0], planes[1]) of z that are this rank's; all, where atoms are no part. */
+void cutoff_problem_planes(const cutoff_problem *problem, int64_t planes[2]);
+
 /* The cutoff in steps of the grid, by which kernels are chosen. */
 void cutoff_problem_reach(const cutoff_problem *problem, double reach[3]);
 

@@ -113,7 +113,7 @@ const ley_pair_info *ley_pair_get(ley_pair pair)
     return (unsigned)pair < FUNCTION_COUNT ? &functions[pair] : NULL;
 }
 
-static bool is_energy(ley_pair pair)
+bool short_range_is_energy(ley_pair pair)
 {
     return LEY_IS_ENERGY(LEY_BRINGS_OF(pair));
 }
@@ -257,7 +257,7 @@ ley_status short_range_check(const ley_short_range *s, ley_error *error)
 
 ley_status short_range_check_atoms(const ley_short_range *s, const ley_atoms *atoms, double r_min_A, ley_error *error)
 {
-    if (!is_energy(s->pair))
+    if (!short_range_is_energy(s->pair))
         return LEY_OK;
     for (size_t j = 0; j < ley_atoms_count(atoms); j++) {
         const double depth_kcal_mol = s->depth_kcal_mol != NULL ? s->depth_kcal_mol[j] : s->depth_for_all_kcal_mol;
@@ -383,7 +383,7 @@ void short_range_numbers(const ley_short_range *s, const ley_atoms *atoms, size_
                          double numbers[SHORT_RANGE_NUMBERS])
 {
     numbers[0] = numbers[1] = numbers[2] = 0;
-    if (!is_energy(s->pair)) {
+    if (!short_range_is_energy(s->pair)) {
         numbers[0] = ley_atoms_charges_e(atoms)[j];
         return;
     }
@@ -403,7 +403,7 @@ void short_range_numbers(const ley_short_range *s, const ley_atoms *atoms, size_
 
 const char *short_range_units(const ley_short_range *s, ley_units units)
 {
-    return is_energy(s->pair) ? "kcal/mol" : ley_units_name(units);
+    return short_range_is_energy(s->pair) ? "kcal/mol" : ley_units_name(units);
 }
 
 /* By how much of itself a value may change in an Angstrom, at distances from r on. */
@@ -438,5 +438,5 @@ double short_range_promise(const ley_short_range *s, ley_math math, double r_min
 
 double short_range_constant(const ley_short_range *s, double coulomb_constant)
 {
-    return is_energy(s->pair) ? 1 : coulomb_constant;
+    return short_range_is_energy(s->pair) ? 1 : coulomb_constant;
 }

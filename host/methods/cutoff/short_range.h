@@ -10,6 +10,9 @@ extern const ley_parameter_table short_range_parameters;
 
 enum { SHORT_RANGE_NUMBERS = 3 }; /* of an atom, at most */
 
+/* Whether its values are energies of a probe beside atoms, not potentials of charges. */
+bool short_range_is_energy(ley_pair pair);
+
 /* LEY_ERROR_USAGE when something that the pair function takes is out of the range that leyden.h
  * gives; what it does not take may be anything, but an expression is of LEY_PAIR_EXPRESSION only.
  * Units, dielectric, temperature and r_min are taken as they are. Depths, an array as long as there

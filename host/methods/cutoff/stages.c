@@ -388,13 +388,21 @@ static int64_t least_slabs(const cutoff_task *task, int64_t layers)
     return task->job->device_count > 1 ? LEAST_SLABS : (int64_t)fmin(LEAST_SLABS, fmax(1, bytes / small_slab_bytes));
 }
 
+/* That devices of this rank may be asked for. */
+static int64_t own_layers(const cutoff_task *task)
+{
+    int64_t planes[2];
+    cutoff_problem_planes(task->problem, planes);
+    return (planes[1] - planes[0] + CUTOFF_LAYER - 1) / CUTOFF_LAYER;
+}
+
 /* Slabs are of layers; few enough for the way back to be hidden. `fixed_bytes`: what is not in the
  * room yet, beside slabs. */
 static ley_status size_slabs(cutoff_state *s, double fixed_bytes, ley_error *error)
 {
     const dev_info *info = s->kernel.device->info;
     const cutoff_task *task = s->task;
-    const int64_t layers = cutoff_count_layers(task);
+    const int64_t layers = own_layers(task);
     const double rate = predicted_rate(task, s);
     slab_needs needs = {.pieces = layers,
                         .piece_s = fmax(task->pairs / (double)layers, 1) / rate +
@@ -573,7 +581,10 @@ double cutoff_sum_predict(const void *context, const void *state)
 {
     const cutoff_task *task = context;
     const double rate = predicted_rate(task, state);
-    const double added_s = predicted_epilogue_s(state, (double)ley_grid_points(ley_map_grid(task->map)));
+    int64_t planes[2];
+    cutoff_problem_planes(task->problem, planes);
+    const int64_t *n = ley_map_grid(task->map)->n;
+    const double added_s = predicted_epilogue_s(state, (double)(n[0] * n[1] * (planes[1] - planes[0])));
     return rate > 0 ? fmax(task->pairs, 1) / rate + added_s : 0;
 }
 

@@ -1,0 +1,494 @@
+/* Molecules by parts: ranks read shares of a file, deal planes of a grid, and exchange atoms. */
+#include "error.h"
+#include "io/atoms_file.h"
+#include "memory.h"
+#include "ranks.h"
+#include "source/atoms.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- What goes wrong on one rank goes wrong on all ------------------------------------------- */
+
+/* Of errors that are met together the gravest is told, as one rank would have met it first. */
+typedef enum gravity { GRAVITY_OF_ATOMS, GRAVITY_OF_SUM, GRAVITY_OF_FILE } gravity;
+
+typedef struct outcome {
+    ley_status status;
+    gravity gravity;
+    uint64_t atoms; /* of the file */
+    char message[512];
+} outcome;
+
+static ley_status agree(outcome *own, ley_error *why, ley_error *error)
+{
+    const int ranks = ranks_count();
+    outcome *all = calloc((size_t)ranks, sizeof *all), *told = all;
+    if (all == NULL) {
+        ley_error_clear(why);
+        return ley_fail_memory(error, (size_t)ranks * sizeof *all, "the ranks");
+    }
+    snprintf(own->message, sizeof own->message, "%.*s", (int)sizeof own->message - 1, why->message);
+    ley_error_clear(why);
+    ranks_share(own, sizeof *own, all);
+    for (int r = 1; r < ranks; r++)
+        if (all[r].status != LEY_OK && (told->status == LEY_OK || all[r].gravity > told->gravity))
+            told = &all[r];
+    ley_status status = LEY_OK;
+    if (told->status != LEY_OK)
+        status = ley_fail(error, told->status, "%s", told->message);
+    for (int r = 1; r < ranks && status == LEY_OK; r++)
+        if (all[r].atoms != all[0].atoms)
+            status = ley_fail(error, LEY_ERROR_USAGE,
+                              "ranks are to do the same job: rank 0 has %llu atoms, and rank %d has %llu",
+                              (unsigned long long)all[0].atoms, r, (unsigned long long)all[r].atoms);
+    free(all);
+    return status;
+}
+
+/* ---- Shares of a file ------------------------------------------------------------------------ */
+
+static size_t share_first(size_t whole, int rank)
+{
+    return (size_t)((uint64_t)whole * (uint64_t)rank / (uint64_t)ranks_count());
+}
+
+/* What has been added up by ranks before this one, in the order of the file, so that it is what one
+ * rank finds. */
+typedef struct chain {
+    ley_checksum sum;
+    double total_charge_e, charge_magnitude_e;
+} chain;
+
+enum { BLOCK_NUMBERS = 64 * 1024 };
+
+/* Of the file's numbers in a row this rank's share. */
+static ley_status add_numbers(const ley_atoms_file *f, ley_checksum *sum, ley_error *error)
+{
+    const size_t all = LEY_ATOM_NUMBERS * f->atoms, end = share_first(all, ranks_own() + 1);
+    double *block = malloc(BLOCK_NUMBERS * sizeof *block);
+    ley_status status = block != NULL ? LEY_OK : ley_fail_memory(error, BLOCK_NUMBERS * sizeof *block, "the atoms");
+    for (size_t at = share_first(all, ranks_own()), n; at < end && status == LEY_OK; at += n) {
+        n = end - at < BLOCK_NUMBERS ? end - at : BLOCK_NUMBERS;
+        status = ley_atoms_file_read(f, at, n, block, sum, error);
+    }
+    free(block);
+    return status;
+}
+
+static ley_status add_to_chain(const ley_atoms_file *f, const ley_atoms *share, chain *c, ley_error *error)
+{
+    const double *charge_e = ley_atoms_charges_e(share);
+    if (ranks_own() > 0)
+        ranks_receive(ranks_own() - 1, c, sizeof *c);
+    for (size_t i = 0; i < ley_atoms_count(share); i++) {
+        c->total_charge_e += charge_e[i];
+        c->charge_magnitude_e += fabs(charge_e[i]);
+    }
+    const ley_status status = add_numbers(f, &c->sum, error);
+    if (ranks_own() + 1 < ranks_count())
+        ranks_send_to(ranks_own() + 1, c, sizeof *c);
+    return status;
+}
+
+static ley_status read_arrays(const ley_atoms_file *f, size_t first, ley_atoms *share, ley_error *error)
+{
+    const size_t n = ley_atoms_count(share);
+    double *numbers = ley_atoms_numbers(share);
+    ley_status status = ley_atoms_file_read(f, 3 * first, 3 * n, numbers, NULL, error);
+    for (size_t k = 3; k < LEY_ATOM_NUMBERS && status == LEY_OK; k++)
+        status = ley_atoms_file_read(f, k * f->atoms + first, n, numbers + k * n, NULL, error);
+    return status;
+}
+
+/* Its atoms; and what all ranks know of the molecule. Errors are those of all. */
+static ley_status read_share(const ley_atoms_file *f, chain *c, ley_atoms *share, atoms_facts *facts, ley_error *error)
+{
+    const size_t first = share_first(f->atoms, ranks_own());
+    ley_error why = {0};
+    outcome own = {.gravity = GRAVITY_OF_FILE, .atoms = f->atoms};
+    *facts = atoms_no_facts;
+    own.status = read_arrays(f, first, share, &why);
+    const ley_status chained = add_to_chain(f, share, c, own.status == LEY_OK ? &why : NULL);
+    own.status = own.status == LEY_OK ? chained : own.status;
+    if (own.status == LEY_OK && ranks_own() + 1 == ranks_count()) {
+        own.gravity = GRAVITY_OF_SUM;
+        own.status = ley_atoms_file_check(f, &c->sum, &why);
+    }
+    if (own.status == LEY_OK) {
+        own.gravity = GRAVITY_OF_ATOMS;
+        own.status = ley_atoms_see(share, first, facts, &why);
+        if (own.status != LEY_OK)
+            ley_error_prefix(&why, "%s", f->path);
+    }
+    return agree(&own, &why, error);
+}
+
+/* Of all ranks. */
+static ley_status join_facts(atoms_facts *facts, const chain *c, ley_error *error)
+{
+    const size_t ranks = (size_t)ranks_count();
+    struct one {
+        atoms_facts facts;
+        chain chain;
+    } own = {*facts, *c}, *all = calloc(ranks, sizeof *all);
+    if (all == NULL)
+        return ley_fail_memory(error, ranks * sizeof *all, "the ranks");
+    ranks_share(&own, sizeof own, all);
+    for (size_t r = 0; r < ranks; r++) {
+        for (int axis = 0; axis < 3; axis++) {
+            facts->low_A[axis] = fmin(facts->low_A[axis], all[r].facts.low_A[axis]);
+            facts->high_A[axis] = fmax(facts->high_A[axis], all[r].facts.high_A[axis]);
+            facts->charged_low_A[axis] = fmin(facts->charged_low_A[axis], all[r].facts.charged_low_A[axis]);
+            facts->charged_high_A[axis] = fmax(facts->charged_high_A[axis], all[r].facts.charged_high_A[axis]);
+        }
+        facts->largest_charge_e = fmax(facts->largest_charge_e, all[r].facts.largest_charge_e);
+    }
+    facts->total_charge_e = all[ranks - 1].chain.total_charge_e;
+    facts->charge_magnitude_e = all[ranks - 1].chain.charge_magnitude_e;
+    free(all);
+    return LEY_OK;
+}
+
+/* Every so-manieth atom of the molecule comes to all. */
+static ley_status make_part(const ley_atoms *share, size_t whole, atoms_part **made, ley_error *error)
+{
+    const size_t ranks = (size_t)ranks_count(), stride = whole / ATOMS_SAMPLE + 1, sampled = (whole - 1) / stride + 1,
+                 bytes = (ranks + 1) * sizeof(int64_t) + 3 * sampled * sizeof(double);
+    atoms_part *part = calloc(1, sizeof *part + bytes);
+    int64_t *first = calloc(ranks + 1, sizeof *first);
+    if (part == NULL || first == NULL) {
+        free(part);
+        free(first);
+        return ley_fail_memory(error, bytes, "a part of the atoms");
+    }
+    int64_t *planes = (int64_t *)(void *)(part + 1);
+    double *sample_A = (double *)(void *)(planes + ranks + 1);
+    for (size_t r = 0; r <= ranks; r++)
+        first[r] = (int64_t)((share_first(whole, (int)r) + stride - 1) / stride);
+    const size_t before = share_first(whole, ranks_own());
+    for (int64_t k = first[ranks_own()]; k < first[ranks_own() + 1]; k++)
+        memcpy(sample_A + 3 * k, ley_atoms_positions_A(share) + 3 * ((size_t)k * stride - before), 3 * sizeof *sample_A);
+    ranks_exchange_end(ranks_exchange_begin(sample_A, 3 * sizeof *sample_A, first));
+    free(first);
+    part->whole = whole;
+    part->stride = stride;
+    part->sampled = sampled;
+    part->sample_A = sample_A;
+    *made = part;
+    return LEY_OK;
+}
+
+static ley_status read_open_file(const ley_atoms_file *f, chain *c, ley_atoms **atoms, ley_error *error)
+{
+    const size_t n = share_first(f->atoms, ranks_own() + 1) - share_first(f->atoms, ranks_own());
+    atoms_facts facts;
+    atoms_part *part = NULL;
+    ley_atoms *share = NULL;
+    ley_status status = ley_atoms_allocate(n, &share, error);
+    if (status == LEY_OK)
+        status = read_share(f, c, share, &facts, error);
+    if (status == LEY_OK)
+        status = join_facts(&facts, c, error);
+    if (status == LEY_OK)
+        status = make_part(share, f->atoms, &part, error);
+    if (status == LEY_OK) {
+        ley_atoms_set_part(share, part, &facts);
+        *atoms = share;
+    } else {
+        ley_atoms_destroy(share);
+    }
+    return status;
+}
+
+ley_status ley_atoms_read_share(const char *path, ley_atoms **atoms, ley_error *error)
+{
+    chain c = {.total_charge_e = 0};
+    ley_atoms_file f = {.path = path};
+    ley_error why = {0};
+    outcome own = {.gravity = GRAVITY_OF_FILE};
+    if (ranks_count() == 1)
+        return ley_atoms_read(path, atoms, error);
+    const bool is_open = (own.status = ley_atoms_file_open(path, &f, &c.sum, &why)) == LEY_OK;
+    own.atoms = f.atoms;
+    ley_status status = agree(&own, &why, error);
+    if (status == LEY_OK)
+        status = f.atoms < (size_t)ranks_count() ? ley_atoms_read_binary(path, atoms, error)
+                                                 : read_open_file(&f, &c, atoms, error);
+    if (is_open)
+        ley_atoms_file_close(&f);
+    return status;
+}
+
+/* ---- Planes ---------------------------------------------------------------------------------- */
+
+/* How many of an atom and its images lie between two places; `period_A` along z, 0: it has none. */
+static double images_between(double z_A, double low_A, double high_A, double period_A)
+{
+    return period_A > 0 ? fmax(floor((high_A - z_A) / period_A) - ceil((low_A - z_A) / period_A) + 1, 0)
+                        : (double)(z_A >= low_A && z_A <= high_A);
+}
+
+static double plane_A(const ley_grid *grid, int64_t plane)
+{
+    return grid->origin_A[2] + (double)plane * grid->step_A[2][2];
+}
+
+/* Of layers of planes: what each takes, by the atoms in its reach; a little, where there are
+ * none. */
+static double *make_weights(const atoms_part *part, const ley_grid *grid, int64_t layers, double halo_A, double period_A,
+                            ley_error *error)
+{
+    const double empty = 0.01 * (double)part->sampled / (double)layers;
+    double *weight = calloc((size_t)layers, sizeof *weight);
+    if (weight == NULL)
+        ley_fail_memory(error, (size_t)layers * sizeof *weight, "the grid's layers");
+    for (int64_t l = 0; l < layers && weight != NULL; l++) {
+        const int64_t end = (l + 1) * ATOMS_PART_PLANES, last = (end < grid->n[2] ? end : grid->n[2]) - 1;
+        const double low_A = plane_A(grid, l * ATOMS_PART_PLANES) - halo_A, high_A = plane_A(grid, last) + halo_A;
+        weight[l] = empty;
+        for (size_t k = 0; k < part->sampled; k++)
+            weight[l] += images_between(part->sample_A[3 * k + 2], low_A, high_A, period_A);
+    }
+    return weight;
+}
+
+/* Layers in a row for each rank, none of which takes longer than this: whether that is all of
+ * them. */
+static bool deal_within(double most, const double *weight, int64_t layers, const double *speed, int ranks, int64_t *first)
+{
+    int64_t l = 0;
+    for (int r = 0; r < ranks; r++) {
+        double taken = 0;
+        first[r] = l;
+        for (; l < layers && taken + weight[l] <= most * speed[r]; l++)
+            taken += weight[l];
+    }
+    first[ranks] = l;
+    return l == layers;
+}
+
+/* So that the rank that takes longest is done as soon as it can be. */
+static void deal_layers(const double *weight, int64_t layers, const double *speed, int ranks, int64_t *first)
+{
+    enum { HALVINGS = 50 };
+    double low = 0, high = 1;
+    while (!deal_within(high, weight, layers, speed, ranks, first))
+        high *= 2;
+    for (int i = 0; i < HALVINGS; i++) {
+        const double middle = (low + high) / 2;
+        *(deal_within(middle, weight, layers, speed, ranks, first) ? &high : &low) = middle;
+    }
+    deal_within(high, weight, layers, speed, ranks, first);
+}
+
+static ley_status deal_planes(atoms_part *part, const ley_grid *grid, double halo_A, double period_A,
+                              const double *speed, ley_error *error)
+{
+    const int ranks = ranks_count(), own = ranks_own();
+    const int64_t layers = (grid->n[2] + ATOMS_PART_PLANES - 1) / ATOMS_PART_PLANES;
+    double *weight = make_weights(part, grid, layers, halo_A, period_A, error);
+    if (weight == NULL)
+        return LEY_ERROR_MEMORY;
+    int64_t *planes = (int64_t *)(void *)(part + 1);
+    deal_layers(weight, layers, speed, ranks, planes);
+    free(weight);
+    for (int r = 0; r <= ranks; r++)
+        planes[r] = planes[r] < layers ? planes[r] * ATOMS_PART_PLANES : grid->n[2];
+    part->planes = planes;
+    part->first = planes[own];
+    part->end = planes[own + 1];
+    part->halo_A = halo_A;
+    part->own_A[0] = own > 0 ? plane_A(grid, part->first) : -INFINITY;
+    part->own_A[1] = own + 1 < ranks ? plane_A(grid, part->end) : INFINITY;
+    return LEY_OK;
+}
+
+/* ---- Atoms ----------------------------------------------------------------------------------- */
+
+typedef struct record {
+    double number[LEY_ATOM_NUMBERS];
+} record;
+
+static record record_of(const ley_atoms *atoms, size_t i)
+{
+    const double *at_A = ley_atoms_positions_A(atoms) + 3 * i;
+    return (record){{at_A[0], at_A[1], at_A[2], ley_atoms_charges_e(atoms)[i], ley_atoms_radii_A(atoms)[i]}};
+}
+
+static void put_record(ley_atoms *atoms, size_t i, const record *r)
+{
+    const size_t n = ley_atoms_count(atoms);
+    double *numbers = ley_atoms_numbers(atoms);
+    memcpy(numbers + 3 * i, r->number, 3 * sizeof *numbers);
+    numbers[3 * n + i] = r->number[3];
+    numbers[4 * n + i] = r->number[4];
+}
+
+/* Whether a rank gets an atom: it is its own, or it or an image is in its halo. */
+static bool gets(const atoms_part *part, const ley_grid *grid, double period_A, int rank, double z_A)
+{
+    const int64_t first = part->planes[rank], end = part->planes[rank + 1];
+    return (z_A >= (rank > 0 ? plane_A(grid, first) : -INFINITY) &&
+            z_A < (rank + 1 < ranks_count() ? plane_A(grid, end) : INFINITY)) ||
+           (end > first && images_between(z_A, plane_A(grid, first) - part->halo_A, plane_A(grid, end - 1) + part->halo_A,
+                                          period_A) > 0);
+}
+
+/* to[r + 1] - to[r] atoms are for rank r; `records` NULL: they are only counted. */
+static void sort_out(const ley_atoms *share, const ley_grid *grid, double period_A, int64_t *to, record *records)
+{
+    const atoms_part *part = ley_atoms_part(share);
+    const double *position_A = ley_atoms_positions_A(share);
+    int64_t n = 0;
+    for (int r = 0; r < ranks_count(); r++) {
+        to[r] = n;
+        for (size_t i = 0; i < ley_atoms_count(share); i++) {
+            if (!gets(part, grid, period_A, r, position_A[3 * i + 2]))
+                continue;
+            if (records != NULL)
+                records[n] = record_of(share, i);
+            n++;
+        }
+    }
+    to[ranks_count()] = n;
+}
+
+/* How many come from each rank, of what each has for each: from[]. */
+static ley_status ask_counts(const int64_t *to, int64_t *from, ley_error *error)
+{
+    const size_t ranks = (size_t)ranks_count();
+    int64_t *all = calloc((ranks + 1) * ranks, sizeof *all);
+    if (all == NULL)
+        return ley_fail_memory(error, ranks * ranks * sizeof *all, "the ranks");
+    ranks_share(to, (ranks + 1) * sizeof *to, all);
+    from[0] = 0;
+    for (size_t r = 0; r < ranks; r++) {
+        const int64_t *of = all + r * (ranks + 1) + ranks_own();
+        from[r + 1] = from[r] + of[1] - of[0];
+    }
+    free(all);
+    return LEY_OK;
+}
+
+/* There must be an atom. */
+static record nobody(const atoms_part *part)
+{
+    return (record){{part->sample_A[0], part->sample_A[1], part->sample_A[2], 0, 0}};
+}
+
+static ley_status take_records(ley_atoms *atoms, const record *records, size_t n, ley_error *error)
+{
+    ley_atoms *made = NULL;
+    const ley_status status = ley_atoms_allocate(n, &made, error);
+    for (size_t i = 0; i < n && status == LEY_OK; i++)
+        put_record(made, i, &records[i]);
+    if (status == LEY_OK)
+        ley_atoms_take_numbers(atoms, made);
+    return status;
+}
+
+/* `mine` ends. */
+static ley_status deal_records(ley_atoms *atoms, record *mine, const int64_t *to, const int64_t *from, bool *is_empty,
+                               ley_error *error)
+{
+    const size_t n = (size_t)from[ranks_count()];
+    record *all = malloc((n + 1) * sizeof *all);
+    if (all == NULL) {
+        free(mine);
+        return ley_fail_memory(error, n * sizeof *all, "a part of the atoms");
+    }
+    ranks_deal(mine, to, all, from, sizeof *all);
+    free(mine);
+    *is_empty = n == 0;
+    if (*is_empty)
+        all[0] = nobody(ley_atoms_part(atoms));
+    const ley_status status = take_records(atoms, all, n > 0 ? n : 1, error);
+    free(all);
+    return status;
+}
+
+static ley_status exchange(ley_atoms *atoms, atoms_part *part, const ley_grid *grid, double period_A, ley_error *error)
+{
+    const size_t ranks = (size_t)ranks_count();
+    int64_t *to = calloc(2 * (ranks + 1), sizeof *to), *from = to + ranks + 1;
+    if (to == NULL)
+        return ley_fail_memory(error, 2 * ranks * sizeof *to, "the ranks");
+    sort_out(atoms, grid, period_A, to, NULL);
+    ley_status status = ask_counts(to, from, error);
+    if (status == LEY_OK)
+        status = memory_check_one("atoms on their way between ranks",
+                                  (double)(to[ranks] + 2 * from[ranks]) * sizeof(record), "more ranks", error);
+    record *mine = status == LEY_OK ? malloc(((size_t)to[ranks] + 1) * sizeof *mine) : NULL;
+    if (status == LEY_OK && mine == NULL)
+        status = ley_fail_memory(error, (size_t)to[ranks] * sizeof *mine, "a part of the atoms");
+    if (status == LEY_OK) {
+        sort_out(atoms, grid, period_A, to, mine);
+        status = deal_records(atoms, mine, to, from, &part->is_empty, error);
+    }
+    free(to);
+    return status;
+}
+
+/* All atoms come to each rank. */
+static ley_status take_all(ley_atoms *atoms, ley_error *error)
+{
+    const atoms_part *part = ley_atoms_part(atoms);
+    const size_t ranks = (size_t)ranks_count(), n = part->whole;
+    ley_status status = memory_check_one("the atoms, on their way", 2 * (double)n * sizeof(record), "fewer atoms", error);
+    record *all = status == LEY_OK ? malloc(n * sizeof *all) : NULL;
+    int64_t *first = calloc(ranks + 1, sizeof *first);
+    if (status == LEY_OK && (all == NULL || first == NULL))
+        status = ley_fail_memory(error, n * sizeof *all, "the atoms");
+    if (status == LEY_OK) {
+        for (size_t r = 0; r <= ranks; r++)
+            first[r] = (int64_t)share_first(n, (int)r);
+        for (size_t i = 0; i < ley_atoms_count(atoms); i++)
+            all[(size_t)first[ranks_own()] + i] = record_of(atoms, i);
+        ranks_exchange_end(ranks_exchange_begin(all, sizeof *all, first));
+        status = take_records(atoms, all, n, error);
+    }
+    if (status == LEY_OK) {
+        ley_atoms_set_part(atoms, NULL, NULL);
+        status = ley_atoms_complete(atoms, error);
+    }
+    free(all);
+    free(first);
+    return status;
+}
+
+/* Along z, where atoms have images; infinite where these lie across planes. */
+static double period_of(const bool periodic[3], const double cell_A[3][3])
+{
+    double period_A = 0;
+    for (int m = 0; m < 3; m++)
+        if (periodic[m] && cell_A[m][2] != 0)
+            period_A = period_A > 0 ? INFINITY : fabs(cell_A[m][2]);
+    return period_A;
+}
+
+ley_status ley_atoms_take_part(ley_atoms *atoms, const ley_grid *grid, const bool periodic[3],
+                               const double cell_A[3][3], double halo_A, double speed, ley_error *error)
+{
+    const size_t ranks = (size_t)ranks_count();
+    atoms_part *part = (atoms_part *)(uintptr_t)ley_atoms_part(atoms);
+    const double period_A = period_of(periodic, cell_A);
+    double *all = calloc(ranks, sizeof *all), fastest = 0;
+    if (all == NULL)
+        return ley_fail_memory(error, ranks * sizeof *all, "the ranks");
+    ranks_share(&speed, sizeof speed, all);
+    for (size_t r = 0; r < ranks; r++)
+        fastest = fmax(fastest, all[r]);
+    ley_status status = LEY_OK;
+    if (part != NULL && isfinite(halo_A) && isfinite(period_A) && fastest > 0) {
+        status = deal_planes(part, grid, halo_A, period_A, all, error);
+        if (status == LEY_OK)
+            status = exchange(atoms, part, grid, period_A, error);
+    } else if (part != NULL) {
+        status = take_all(atoms, error);
+    }
+    free(all);
+    return status;
+}
