@@ -747,7 +747,8 @@ typedef struct ley_slab_report {
  * "lattice_cutoff_s", "top_level_s", "prolongation_s", of the slowest device, "interpolation_s" and
  * "short_range_s", of all slabs; where ranks make the mesh together "exchange_bytes", what comes
  * from others, "exchange_s", how long that takes, and before it "exchange_waited_s", until all have
- * begun; "background_e", ley_long_range_background_e() where it is not 0. Where screening leaves
+ * begun, and where they have parts of the atoms "local_levels" and, for what is above these,
+ * "common_levels_s"; "background_e", ley_long_range_background_e() where it is not 0. Where screening leaves
  * nothing to meshes "levels" is 0, and of meshes nothing else is said.
  *
  * Phases, as far as they took place and somebody can predict them: "phase_kernels" and

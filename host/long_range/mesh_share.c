@@ -493,6 +493,15 @@ static ley_status make_own(mesh_share *s, mesh_share_maker make, void *context, 
     return status;
 }
 
+/* The rank that has made nothing says why, and ends all. */
+static ley_status fail_of_others(const mesh_share *s, ley_error *error)
+{
+    const double until_s = ley_clock_s() + most_end_s;
+    while (s->have_made[ranks_own()] && ley_clock_s() < until_s)
+        nanosleep(&moment, NULL);
+    return ley_fail(error, LEY_ERROR_NO_DEVICE, "not all ranks have made the charges of their parts");
+}
+
 ley_status mesh_share_take(mesh_share *s, mesh_share_maker make, void *context, const atomic_bool *unwanted,
                            const float **rows, ley_error *error)
 {
@@ -511,7 +520,7 @@ ley_status mesh_share_take(mesh_share *s, mesh_share_maker make, void *context, 
         pthread_mutex_unlock(&s->mutex);
         *rows = state == SHARE_THERE ? s->rows : NULL;
         if (state == SHARE_REFUSED && s->is_part)
-            return ley_fail(error, LEY_ERROR_NO_DEVICE, "not all ranks have made the charges of their parts");
+            return fail_of_others(s, error);
         if (state == SHARE_THERE || state == SHARE_REFUSED)
             return LEY_OK;
         if (cancel_is_asked(unwanted))
@@ -591,16 +600,17 @@ static bool find_node(const mesh_share *s, const spread *atoms, size_t i, int64_
 ley_status mesh_share_check(const mesh_share *s, const spread *atoms, const float *rows, ley_error *error)
 {
     enum { NODES = 64 };
-    const double rounding = 1e-5;
+    const double rounding = 1e-5, weight_rounding = 1e-6; /* of a window's weight, which may be next to 0 */
     const int64_t *n = s->meshes->level[0].n;
     for (size_t k = 0; k < NODES && s->levels.count == 0; k++) {
         int64_t node[3];
         double magnitude_e;
         if (atoms->atoms == 0 || !find_node(s, atoms, k * atoms->atoms / NODES, node))
             continue;
-        const double right_e = spread_charge_e(s->meshes, atoms, node, &magnitude_e);
+        const double right_e = spread_charge_e(s->meshes, atoms, node, &magnitude_e),
+                     own_e = fabs((double)atoms->at[k * atoms->atoms / NODES][3]);
         const float is_e = rows[((node[2] - s->own.first * SPREAD_EDGE) * n[1] + node[1]) * n[0] + node[0]];
-        if (!(fabs((double)is_e - right_e) <= rounding * magnitude_e))
+        if (!(fabs((double)is_e - right_e) <= rounding * magnitude_e + weight_rounding * own_e))
             return ley_fail(error, LEY_ERROR_WRONG_RESULT,
                             "anterpolation: node %lld, %lld, %lld has %g e, and its atoms bring %g e",
                             (long long)node[0], (long long)node[1], (long long)node[2], (double)is_e, right_e);
@@ -614,6 +624,8 @@ void mesh_share_note(const mesh_share *s, notes *n)
         return;
     if (s->is_part)
         notes_count(n, "local_levels", s->levels.count);
+    if (s->levels.count > 0)
+        notes_number(n, "common_levels_s", s->common_s);
     notes_count(n, "exchange_bytes", (int64_t)s->moved_bytes);
     notes_number(n, "exchange_s", s->turns_s + s->took_s);
     notes_number(n, "exchange_waited_s", s->waited_s);

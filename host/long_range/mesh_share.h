@@ -41,6 +41,7 @@ typedef struct mesh_share {
     double made_s, began_s, took_s; /* `made_s`: for this rank's own charges */
     double transform_s, turns_s;    /* for its part of transforms, and while that was on the way */
     double waited_s;                /* until all ranks had made theirs */
+    double common_s;                /* the slowest device's for levels above local ones, alone */
     double moved_bytes;
     char *have_made; /* [ranks] what comes of: */
     ranks_exchange *call;
