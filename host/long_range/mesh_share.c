@@ -10,6 +10,7 @@
 #include "long_range/model/local_forecast.h"
 #include "long_range/model/problem.h"
 #include "memory.h"
+#include "parallel.h"
 #include "source/atoms.h"
 
 #include <math.h>
@@ -151,8 +152,8 @@ static ley_status begin(mesh_share *s, const hierarchy *h, const share_terms *t,
     s->have_made = calloc((size_t)ranks, 1);
     s->layer_numbers = (size_t)(h->level[0].n[0] * h->level[0].n[1] * SPREAD_EDGE);
     s->transforms = t->transforms;
-    s->moved_bytes = mesh_bytes(h) * (1 - 1.0 / ranks) +
-                     (t->transforms ? rank_transform_moved(h, t->transform, ranks) : 0);
+    s->moved_bytes =
+        mesh_bytes(h) * (1 - 1.0 / ranks) + (t->transforms ? rank_transform_moved(h, t->transform, ranks) : 0);
     s->alone_s = t->alone_s;
     s->predicted_s = t->predicted_s;
     s->exchange_s = t->exchange_s;
@@ -190,21 +191,32 @@ static void deal_evenly(int64_t layers, int ranks, int64_t *first)
         first[r] = layers * r / ranks;
 }
 
-bool mesh_share_can_part(const hierarchy *h, const ley_grid *points)
+static bool can_part(const hierarchy *h, const ley_grid *points)
 {
-    return h->cell.dimensions % 3 == 0 && !long_wavelengths_are_wanted(h) && transfer_step_nodes(h, 2, points->step_A[2]) > 0 &&
+    return h->cell.dimensions % 3 == 0 && !long_wavelengths_are_wanted(h) &&
+           transfer_step_nodes(h, 2, points->step_A[2]) > 0 &&
            transfer_is_no_step(transfer_step_nodes(h, 2, points->step_A[0])) &&
            transfer_is_no_step(transfer_step_nodes(h, 2, points->step_A[1]));
 }
 
 /* Where a plane of the map is, along the meshes' last axis. */
-static double plane_index(const mesh_share_problem *p, int64_t plane)
+static double plane_index(const hierarchy *h, const ley_grid *map, int64_t plane)
 {
-    const ley_grid points = msm_points(&p->meshes->cell, p->points);
+    const ley_grid points = msm_points(&h->cell, map);
     double point_A[3], at[3];
     ley_grid_point_A(&points, (const int64_t[3]){0, 0, plane}, point_A);
-    hierarchy_index(p->meshes, point_A, at);
+    hierarchy_index(h, point_A, at);
     return at[2];
+}
+
+double mesh_share_halo_A(const hierarchy *h, const ley_grid *points)
+{
+    const double most_gap = 2 * SPREAD_EDGE, low = plane_index(h, points, 0),
+                 high = plane_index(h, points, points->n[2] - 1),
+                 gap = h->cell.periodic[2] ? fmax(fabs(low), fabs((double)h->level[0].n[2] - high)) : 0;
+    return can_part(h, points) && gap <= most_gap
+               ? local_halo_A(h, local_halo_levels(h, ranks_count())) + gap / cell_length(h->inverse_per_A[2])
+               : INFINITY;
 }
 
 /* The layers of a level that begin next to where ranks' planes do; or as many for each. */
@@ -216,18 +228,20 @@ static void deal_by_planes(const mesh_share_problem *p, int level, int ranks, in
     bool is_in_order = true;
     deal_evenly(layers, ranks, first);
     for (int r = 1; r < ranks; r++) {
-        const double at = floor((ldexp(plane_index(p, part->planes[r]), -level) - (double)l->first[2]) / SPREAD_EDGE + 0.5);
-        first[r] = part->planes[r] == 0                   ? 0
+        const double at = floor(
+            (ldexp(plane_index(p->meshes, p->points, part->planes[r]), -level) - (double)l->first[2]) / SPREAD_EDGE +
+            0.5);
+        first[r] = part->planes[r] == 0                 ? 0
                    : part->planes[r] == p->points->n[2] ? layers
-                                                          : (int64_t)fmin(fmax(at, 0), (double)layers);
+                                                        : (int64_t)fmin(fmax(at, 0), (double)layers);
         is_in_order = is_in_order && first[r] >= first[r - 1];
     }
     if (!is_in_order)
         deal_evenly(layers, ranks, first);
 }
 
-/* Whether this rank has the atoms that have a share in these planes' charges. Across an open axis the
- * first rank has all that are below its planes, and the last one all that are above. */
+/* Whether this rank has the atoms that have a share in these planes' charges. Across an open axis
+ * the first rank has all that are below its planes, and the last one all that are above. */
 static bool has_atoms(const mesh_share_problem *p, const double index[2], hierarchy_planes charges)
 {
     const atoms_part *part = part_of(p);
@@ -249,11 +263,11 @@ static bool make_levels(const mesh_share_problem *p, int count, const int64_t *f
     hierarchy_planes wanted = {0, 0};
     double index[2] = {0, 0};
     if (part->first < part->end) {
-        index[0] = plane_index(p, part->first);
-        index[1] = plane_index(p, part->end - 1);
+        index[0] = plane_index(h, p->points, part->first);
+        index[1] = plane_index(h, p->points, part->end - 1);
         wanted = hierarchy_interpolated(h, index[0], index[1]);
     }
-    if (!mesh_share_can_part(h, p->points) || !local_levels_make(h, count, wanted, own, made))
+    if (!can_part(h, p->points) || !local_levels_make(h, count, wanted, own, made))
         return false;
     if (count == 0)
         made->charges = (hierarchy_planes){begin + own.first * SPREAD_EDGE, begin + own.end * SPREAD_EDGE};
@@ -321,32 +335,6 @@ static ley_status choose_levels(mesh_share *s, const mesh_share_problem *p, cons
     deal_by_planes(p, count, job->ranks, s->first);
     make_levels(p, count, s->first, &s->levels);
     return LEY_OK;
-}
-
-ley_status mesh_share_plan(mesh_share *s, const mesh_share_problem *p, const job_view *job, ley_error *error)
-{
-    const int ranks = job->ranks;
-    const hierarchy *h = p->meshes;
-    ley_status status = LEY_OK;
-    *s = (mesh_share){.is_wanted = false};
-    if (ranks < 2 || h->levels == 0)
-        return LEY_OK;
-    *s = (mesh_share){.is_part = part_of(p) != NULL,
-                      .first = malloc(2 * ((size_t)ranks + 1) * sizeof *s->first)};
-    pthread_mutex_init(&s->mutex, NULL);
-    if (s->first == NULL)
-        status = ley_fail_memory(error, 2 * ((size_t)ranks + 1) * sizeof *s->first, "the ranks");
-    if (status == LEY_OK && s->is_part)
-        status = choose_levels(s, p, job, error);
-    else if (status == LEY_OK)
-        deal_evenly(spread_layers_of(h), ranks, s->first);
-    if (status == LEY_OK) {
-        s->own = (spread_layers){s->first[ranks_own()], s->first[ranks_own() + 1]};
-        status = plan_share(s, s->is_part ? &s->levels.upper : h, p, job, error);
-    }
-    if (status != LEY_OK || !s->is_wanted) /* a failure ends all ranks */
-        clear(s);
-    return status;
 }
 
 spread_layers mesh_share_own(const mesh_share *s)
@@ -529,6 +517,55 @@ ley_status mesh_share_take(mesh_share *s, mesh_share_maker make, void *context, 
     }
 }
 
+/* ---- Beginning ------------------------------------------------------------------------------- */
+
+/* A rank without planes has no device at work that would come here, and others wait for it. */
+static void *take_part(void *context)
+{
+    mesh_share *s = context;
+    const float *rows;
+    ley_error error = {0};
+    mesh_share_take(s, NULL, NULL, s->cancelled, &rows, &error);
+    ley_error_clear(&error);
+    return NULL;
+}
+
+static ley_status begin_thread(mesh_share *s, const atomic_bool *cancelled, ley_error *error)
+{
+    s->cancelled = cancelled;
+    s->has_thread = parallel_start(&s->thread, take_part, s) == 0;
+    return s->has_thread ? LEY_OK : ley_fail(error, LEY_ERROR_MEMORY, "no thread for the ranks' meshes");
+}
+
+ley_status mesh_share_plan(mesh_share *s, const mesh_share_problem *p, const job_view *job, ley_error *error)
+{
+    const int ranks = job->ranks;
+    const hierarchy *h = p->meshes;
+    ley_status status = LEY_OK;
+    *s = (mesh_share){.is_wanted = false};
+    if (ranks < 2 || h->levels == 0)
+        return LEY_OK;
+    *s = (mesh_share){.is_part = part_of(p) != NULL, .first = malloc(2 * ((size_t)ranks + 1) * sizeof *s->first)};
+    pthread_mutex_init(&s->mutex, NULL);
+    if (s->first == NULL)
+        status = ley_fail_memory(error, 2 * ((size_t)ranks + 1) * sizeof *s->first, "the ranks");
+    if (status == LEY_OK && s->is_part)
+        status = choose_levels(s, p, job, error);
+    else if (status == LEY_OK)
+        deal_evenly(spread_layers_of(h), ranks, s->first);
+    if (status == LEY_OK) {
+        s->own = (spread_layers){s->first[ranks_own()], s->first[ranks_own() + 1]};
+        status = plan_share(s, s->is_part ? &s->levels.upper : h, p, job, error);
+    }
+    if (status == LEY_OK && s->is_part && part_of(p)->first >= part_of(p)->end && !job->only_plans)
+        status = begin_thread(s, job->cancelled, error);
+    if (status != LEY_OK || !s->is_wanted) /* a failure ends all ranks */
+        clear(s);
+    return status;
+}
+
+/* ---- The end --------------------------------------------------------------------------------- */
+
 static bool await_end(void *context, ranks_exchange *x)
 {
     const double *until_s = context;
@@ -561,6 +598,8 @@ void mesh_share_end(mesh_share *s)
 {
     if (!s->is_wanted)
         return;
+    if (s->has_thread)
+        pthread_join(s->thread, NULL);
     if (give_up(s)) {
         ranks_exchange_end(s->call);
         ranks_exchange_end(s->exchange);
