@@ -136,8 +136,7 @@ static void make_parts(const problem *p, int count, int parts, local_levels *mad
     for (int i = 0; i < parts; i++) {
         const spread_layers own = {first_of(spread_layers_of(&upper), i, parts),
                                    first_of(spread_layers_of(&upper), i + 1, parts)};
-        const hierarchy_planes wanted =
-            wanted_planes(p, first_of(PLANES, i, parts), first_of(PLANES, i + 1, parts));
+        const hierarchy_planes wanted = wanted_planes(p, first_of(PLANES, i, parts), first_of(PLANES, i + 1, parts));
         assert_true(local_levels_make(&p->hierarchy, count, wanted, own, &made[i]));
     }
 }
@@ -261,7 +260,8 @@ static void test_planes(void **state)
     assert_int_equal(l.upper.level[0].n[2], h->level[1].n[2]);
     assert_true(local_levels_make(h, 1, (hierarchy_planes){begin, begin + 8}, (spread_layers){7, 8}, &l));
     assert_true(l.charges.end > begin + 2 * 8 * HIERARCHY_EDGE - points);
-    assert_false(local_levels_make(h, 1, (hierarchy_planes){begin, begin + h->level[0].n[2]}, (spread_layers){0, 1}, &l));
+    assert_false(
+        local_levels_make(h, 1, (hierarchy_planes){begin, begin + h->level[0].n[2]}, (spread_layers){0, 1}, &l));
     assert_true(local_levels_make(h, 0, (hierarchy_planes){begin, begin + 8}, (spread_layers){0, 1}, &l));
     assert_int_equal(l.upper.levels, h->levels);
 }
@@ -271,8 +271,7 @@ static int run(const char *selector, const ley_device_info *info)
     if (!support_open(selector, info->name, &engine))
         return 1;
     device = engine->workers[0].device;
-    const int failures =
-        RUN_ON_DEVICE("local levels", &engine, test_open, test_periodic, test_planes);
+    const int failures = RUN_ON_DEVICE("local levels", &engine, test_open, test_periodic, test_planes);
     return failures;
 }
 

@@ -10,6 +10,7 @@
 #include "long_range/model/local_forecast.h"
 #include "long_range/model/problem.h"
 #include "memory.h"
+#include "parallel.h"
 #include "plan/forecast.h"
 #include "source/atoms.h"
 
@@ -230,21 +231,32 @@ static void deal_evenly(int64_t layers, int ranks, int64_t *first)
         first[r] = layers * r / ranks;
 }
 
-bool mesh_share_can_part(const hierarchy *h, const ley_grid *points)
+static bool can_part(const hierarchy *h, const ley_grid *points)
 {
-    return h->cell.dimensions % 3 == 0 && !long_wavelengths_are_wanted(h) && transfer_step_nodes(h, 2, points->step_A[2]) > 0 &&
+    return h->cell.dimensions % 3 == 0 && !long_wavelengths_are_wanted(h) &&
+           transfer_step_nodes(h, 2, points->step_A[2]) > 0 &&
            transfer_is_no_step(transfer_step_nodes(h, 2, points->step_A[0])) &&
            transfer_is_no_step(transfer_step_nodes(h, 2, points->step_A[1]));
 }
 
 /* Where a plane of the map is, along the meshes' last axis. */
-static double plane_index(const mesh_share_problem *p, int64_t plane)
+static double plane_index(const hierarchy *h, const ley_grid *map, int64_t plane)
 {
-    const ley_grid points = msm_points(&p->meshes->cell, p->points);
+    const ley_grid points = msm_points(&h->cell, map);
     double point_A[3], at[3];
     ley_grid_point_A(&points, (const int64_t[3]){0, 0, plane}, point_A);
-    hierarchy_index(p->meshes, point_A, at);
+    hierarchy_index(h, point_A, at);
     return at[2];
+}
+
+double mesh_share_halo_A(const hierarchy *h, const ley_grid *points)
+{
+    const double most_gap = 2 * SPREAD_EDGE, low = plane_index(h, points, 0),
+                 high = plane_index(h, points, points->n[2] - 1),
+                 gap = h->cell.periodic[2] ? fmax(fabs(low), fabs((double)h->level[0].n[2] - high)) : 0;
+    return can_part(h, points) && gap <= most_gap
+               ? local_halo_A(h, local_halo_levels(h, ranks_count())) + gap / cell_length(h->inverse_per_A[2])
+               : INFINITY;
 }
 
 /* The layers of a level that begin next to where ranks' planes do; or as many for each. */
@@ -256,18 +268,20 @@ static void deal_by_planes(const mesh_share_problem *p, int level, int ranks, in
     bool is_in_order = true;
     deal_evenly(layers, ranks, first);
     for (int r = 1; r < ranks; r++) {
-        const double at = floor((ldexp(plane_index(p, part->planes[r]), -level) - (double)l->first[2]) / SPREAD_EDGE + 0.5);
-        first[r] = part->planes[r] == 0                   ? 0
+        const double at = floor(
+            (ldexp(plane_index(p->meshes, p->points, part->planes[r]), -level) - (double)l->first[2]) / SPREAD_EDGE +
+            0.5);
+        first[r] = part->planes[r] == 0                 ? 0
                    : part->planes[r] == p->points->n[2] ? layers
-                                                          : (int64_t)fmin(fmax(at, 0), (double)layers);
+                                                        : (int64_t)fmin(fmax(at, 0), (double)layers);
         is_in_order = is_in_order && first[r] >= first[r - 1];
     }
     if (!is_in_order)
         deal_evenly(layers, ranks, first);
 }
 
-/* Whether this rank has the atoms that have a share in these planes' charges. Across an open axis the
- * first rank has all that are below its planes, and the last one all that are above. */
+/* Whether this rank has the atoms that have a share in these planes' charges. Across an open axis
+ * the first rank has all that are below its planes, and the last one all that are above. */
 static bool has_atoms(const mesh_share_problem *p, const double index[2], hierarchy_planes charges)
 {
     const atoms_part *part = part_of(p);
@@ -289,11 +303,11 @@ static bool make_levels(const mesh_share_problem *p, int count, const int64_t *f
     hierarchy_planes wanted = {0, 0};
     double index[2] = {0, 0};
     if (part->first < part->end) {
-        index[0] = plane_index(p, part->first);
-        index[1] = plane_index(p, part->end - 1);
+        index[0] = plane_index(h, p->points, part->first);
+        index[1] = plane_index(h, p->points, part->end - 1);
         wanted = hierarchy_interpolated(h, index[0], index[1]);
     }
-    if (!mesh_share_can_part(h, p->points) || !local_levels_make(h, count, wanted, own, made))
+    if (!can_part(h, p->points) || !local_levels_make(h, count, wanted, own, made))
         return false;
     if (count == 0)
         made->charges = (hierarchy_planes){begin + own.first * SPREAD_EDGE, begin + own.end * SPREAD_EDGE};
@@ -361,32 +375,6 @@ static ley_status choose_levels(mesh_share *s, const mesh_share_problem *p, cons
     deal_by_planes(p, count, job->ranks, s->first);
     make_levels(p, count, s->first, &s->levels);
     return LEY_OK;
-}
-
-ley_status mesh_share_plan(mesh_share *s, const mesh_share_problem *p, const job_view *job, ley_error *error)
-{
-    const int ranks = job->ranks;
-    const hierarchy *h = p->meshes;
-    ley_status status = LEY_OK;
-    *s = (mesh_share){.is_wanted = false};
-    if (ranks < 2 || h->levels == 0)
-        return LEY_OK;
-    *s = (mesh_share){.is_part = part_of(p) != NULL,
-                      .first = malloc(2 * ((size_t)ranks + 1) * sizeof *s->first)};
-    pthread_mutex_init(&s->mutex, NULL);
-    if (s->first == NULL)
-        status = ley_fail_memory(error, 2 * ((size_t)ranks + 1) * sizeof *s->first, "the ranks");
-    if (status == LEY_OK && s->is_part)
-        status = choose_levels(s, p, job, error);
-    else if (status == LEY_OK)
-        deal_evenly(spread_layers_of(h), ranks, s->first);
-    if (status == LEY_OK) {
-        s->own = (spread_layers){s->first[ranks_own()], s->first[ranks_own() + 1]};
-        status = plan_share(s, s->is_part ? &s->levels.upper : h, p, job, error);
-    }
-    if (status != LEY_OK || !s->is_wanted) /* a failure ends all ranks */
-        clear(s);
-    return status;
 }
 
 spread_layers mesh_share_own(const mesh_share *s)
@@ -533,6 +521,15 @@ static ley_status make_own(mesh_share *s, mesh_share_maker make, void *context, 
     return status;
 }
 
+/* The rank that has made nothing says why, and ends all. */
+static ley_status fail_of_others(const mesh_share *s, ley_error *error)
+{
+    const double until_s = ley_clock_s() + most_end_s;
+    while (s->have_made[ranks_own()] && ley_clock_s() < until_s)
+        nanosleep(&moment, NULL);
+    return ley_fail(error, LEY_ERROR_NO_DEVICE, "not all ranks have made the charges of their parts");
+}
+
 ley_status mesh_share_take(mesh_share *s, mesh_share_maker make, void *context, const atomic_bool *unwanted,
                            const float **rows, ley_error *error)
 {
@@ -551,7 +548,7 @@ ley_status mesh_share_take(mesh_share *s, mesh_share_maker make, void *context, 
         pthread_mutex_unlock(&s->mutex);
         *rows = state == SHARE_THERE ? s->rows : NULL;
         if (state == SHARE_REFUSED && s->is_part)
-            return ley_fail(error, LEY_ERROR_NO_DEVICE, "not all ranks have made the charges of their parts");
+            return fail_of_others(s, error);
         if (state == SHARE_THERE || state == SHARE_REFUSED)
             return LEY_OK;
         if (cancel_is_asked(unwanted))
@@ -559,6 +556,55 @@ ley_status mesh_share_take(mesh_share *s, mesh_share_maker make, void *context, 
         sched_yield();
     }
 }
+
+/* ---- Beginning ------------------------------------------------------------------------------- */
+
+/* A rank without planes has no device at work that would come here, and others wait for it. */
+static void *take_part(void *context)
+{
+    mesh_share *s = context;
+    const float *rows;
+    ley_error error = {0};
+    mesh_share_take(s, NULL, NULL, s->cancelled, &rows, &error);
+    ley_error_clear(&error);
+    return NULL;
+}
+
+static ley_status begin_thread(mesh_share *s, const atomic_bool *cancelled, ley_error *error)
+{
+    s->cancelled = cancelled;
+    s->has_thread = parallel_start(&s->thread, take_part, s) == 0;
+    return s->has_thread ? LEY_OK : ley_fail(error, LEY_ERROR_MEMORY, "no thread for the ranks' meshes");
+}
+
+ley_status mesh_share_plan(mesh_share *s, const mesh_share_problem *p, const job_view *job, ley_error *error)
+{
+    const int ranks = job->ranks;
+    const hierarchy *h = p->meshes;
+    ley_status status = LEY_OK;
+    *s = (mesh_share){.is_wanted = false};
+    if (ranks < 2 || h->levels == 0)
+        return LEY_OK;
+    *s = (mesh_share){.is_part = part_of(p) != NULL, .first = malloc(2 * ((size_t)ranks + 1) * sizeof *s->first)};
+    pthread_mutex_init(&s->mutex, NULL);
+    if (s->first == NULL)
+        status = ley_fail_memory(error, 2 * ((size_t)ranks + 1) * sizeof *s->first, "the ranks");
+    if (status == LEY_OK && s->is_part)
+        status = choose_levels(s, p, job, error);
+    else if (status == LEY_OK)
+        deal_evenly(spread_layers_of(h), ranks, s->first);
+    if (status == LEY_OK) {
+        s->own = (spread_layers){s->first[ranks_own()], s->first[ranks_own() + 1]};
+        status = plan_share(s, s->is_part ? &s->levels.upper : h, p, job, error);
+    }
+    if (status == LEY_OK && s->is_part && part_of(p)->first >= part_of(p)->end && !job->only_plans)
+        status = begin_thread(s, job->cancelled, error);
+    if (status != LEY_OK || !s->is_wanted) /* a failure ends all ranks */
+        clear(s);
+    return status;
+}
+
+/* ---- The end --------------------------------------------------------------------------------- */
 
 static bool await_end(void *context, ranks_exchange *x)
 {
@@ -592,6 +638,8 @@ void mesh_share_end(mesh_share *s)
 {
     if (!s->is_wanted)
         return;
+    if (s->has_thread)
+        pthread_join(s->thread, NULL);
     if (give_up(s)) {
         ranks_exchange_end(s->call);
         ranks_exchange_end(s->exchange);
@@ -631,16 +679,17 @@ static bool find_node(const mesh_share *s, const spread *atoms, size_t i, int64_
 ley_status mesh_share_check(const mesh_share *s, const spread *atoms, const float *rows, ley_error *error)
 {
     enum { NODES = 64 };
-    const double rounding = 1e-5;
+    const double rounding = 1e-5, weight_rounding = 1e-6; /* of a window's weight, which may be next to 0 */
     const int64_t *n = s->meshes->level[0].n;
     for (size_t k = 0; k < NODES && s->levels.count == 0; k++) {
         int64_t node[3];
         double magnitude_e;
         if (atoms->atoms == 0 || !find_node(s, atoms, k * atoms->atoms / NODES, node))
             continue;
-        const double right_e = spread_charge_e(s->meshes, atoms, node, &magnitude_e);
+        const double right_e = spread_charge_e(s->meshes, atoms, node, &magnitude_e),
+                     own_e = fabs((double)atoms->at[k * atoms->atoms / NODES][3]);
         const float is_e = rows[((node[2] - s->own.first * SPREAD_EDGE) * n[1] + node[1]) * n[0] + node[0]];
-        if (!(fabs((double)is_e - right_e) <= rounding * magnitude_e))
+        if (!(fabs((double)is_e - right_e) <= rounding * magnitude_e + weight_rounding * own_e))
             return ley_fail(error, LEY_ERROR_WRONG_RESULT,
                             "anterpolation: node %lld, %lld, %lld has %g e, and its atoms bring %g e",
                             (long long)node[0], (long long)node[1], (long long)node[2], (double)is_e, right_e);
@@ -654,6 +703,8 @@ void mesh_share_note(const mesh_share *s, notes *n)
         return;
     if (s->is_part)
         notes_count(n, "local_levels", s->levels.count);
+    if (s->levels.count > 0)
+        notes_number(n, "common_levels_s", s->common_s);
     notes_count(n, "exchange_bytes", (int64_t)s->moved_bytes);
     notes_number(n, "exchange_s", s->turns_s + s->took_s);
     notes_number(n, "exchange_waited_s", s->waited_s);

@@ -1,9 +1,9 @@
 /* Charges of a mesh that ranks make together: each makes its own layers of tiles, from the atoms
  * that reach these, and those of the others come to it; or their potentials, which ranks transform
- * together (rank_transform.h). The mesh is the finest one; or, where each rank has but a part of the
- * atoms (source/atoms_part.h), the first one that each has whole, finer ones being local
- * (multilevel/local_levels.h). Nodes are sums in the same order whoever makes them, so that the mesh
- * has the bytes of one rank's. */
+ * together (rank_transform.h). The mesh is the finest one; or, where each rank has but a part of
+ * the atoms (source/atoms_part.h), the first one that each has whole, finer ones being local
+ * (multilevel/local_levels.h). Nodes are sums in the same order whoever makes them, so that the
+ * mesh has the bytes of one rank's. */
 #ifndef LEY_LONG_RANGE_MESH_SHARE_H
 #define LEY_LONG_RANGE_MESH_SHARE_H
 
@@ -26,9 +26,9 @@ typedef enum mesh_share_state {
 
 /* From mesh_share_plan() to mesh_share_end(); zeroed, it may be ended, too. */
 typedef struct mesh_share {
-    bool is_wanted;         /* else nothing of what follows is set */
-    bool is_part;           /* of the atoms: nobody can make all by itself, and there are: */
-    local_levels levels;    /* else all of them are common */
+    bool is_wanted;          /* else nothing of what follows is set */
+    bool is_part;            /* of the atoms: nobody can make all by itself, and there are: */
+    local_levels levels;     /* else all of them are common */
     const hierarchy *meshes; /* of which the finest one is made together */
     spread_layers own;
     int64_t *first; /* [ranks + 1] the first layer of each rank */
@@ -41,7 +41,11 @@ typedef struct mesh_share {
     double made_s, began_s, took_s; /* `made_s`: for this rank's own charges */
     double transform_s, turns_s;    /* for its part of transforms, and while that was on the way */
     double waited_s;                /* until all ranks had made theirs */
+    double common_s;                /* the slowest device's for levels above local ones, alone */
     double moved_bytes;
+    bool has_thread; /* which takes part for a rank without planes: */
+    pthread_t thread;
+    const atomic_bool *cancelled;
     char *have_made; /* [ranks] what comes of: */
     ranks_exchange *call;
     pthread_mutex_t mutex; /* for what follows */
@@ -57,9 +61,10 @@ typedef struct mesh_share_problem {
     const char *library;
 } mesh_share_problem;
 
-/* Whether ranks that have parts of the atoms can make such meshes for such a map: its planes are
- * across the meshes' last axis. */
-bool mesh_share_can_part(const hierarchy *h, const ley_grid *points);
+/* How far beyond a rank's planes the atoms are that it needs, where ranks have parts of them.
+ * Infinite: they cannot make such meshes for such a map. Its planes must be across the meshes' last
+ * axis, and where that is periodic fill the cell. */
+double mesh_share_halo_A(const hierarchy *h, const ley_grid *points);
 
 /* Whether it pays, as rank 0 predicts it. Of a part of the atoms it has to, and how many levels are
  * local is what is predicted, or as the plan says; LEY_ERROR_INPUT: for none of them the ranks have
@@ -70,8 +75,9 @@ ley_status mesh_share_plan(mesh_share *s, const mesh_share_problem *p, const job
 spread_layers mesh_share_own(const mesh_share *s);
 
 /* All charges, or potentials, as rows, once they are there; NULL: this rank is to make all by
- * itself, or, with a part of the atoms, LEY_ERROR_NO_DEVICE. `make` makes this rank's own layers where nobody has, as rows. Errors: those of `make`,
- * after which each rank makes all by itself; LEY_CANCELLED soon after *unwanted turns true. */
+ * itself, or, with a part of the atoms, LEY_ERROR_NO_DEVICE. `make` makes this rank's own layers
+ * where nobody has, as rows. Errors: those of `make`, after which each rank makes all by itself;
+ * LEY_CANCELLED soon after *unwanted turns true. */
 typedef ley_status (*mesh_share_maker)(void *context, spread_layers own, float *rows, ley_error *error);
 ley_status mesh_share_take(mesh_share *s, mesh_share_maker make, void *context, const atomic_bool *unwanted,
                            const float **rows, ley_error *error);

@@ -503,11 +503,19 @@ static ley_status make_share(void *context, spread_layers own, float *rows, ley_
     return status == LEY_OK ? mesh_share_check(&f->task->share, atoms, rows, error) : status;
 }
 
+static void note_common_levels(msm_task *task, double seconds)
+{
+    pthread_mutex_lock(&task->near.mutex);
+    task->share.common_s = fmax(task->share.common_s, seconds);
+    pthread_mutex_unlock(&task->near.mutex);
+}
+
 /* From charges of the first level that all ranks have, or its potentials, to what local levels are
  * given of it. */
 static ley_status make_top(field_state *f, const float *rows, ley_error *error)
 {
     const local_levels *l = &f->levels;
+    const double start_s = ley_clock_s();
     const size_t own = local_levels_lower_numbers(l), all = f->has_upper ? local_levels_upper_numbers(l) : 0;
     float *potentials = malloc((all + 1) * sizeof *potentials);
     ley_status status = LEY_OK;
@@ -518,6 +526,7 @@ static ley_status make_top(field_state *f, const float *rows, ley_error *error)
     if (status == LEY_OK && f->has_upper) {
         solver_take_charges(&f->upper, rows);
         status = solver_run_to_rows(&f->upper, &f->flight, potentials, error);
+        note_common_levels(f->task, ley_clock_s() - start_s);
     }
     if (status == LEY_OK)
         local_levels_take(l, f->has_upper ? potentials : rows, f->top);

@@ -22,7 +22,6 @@
 #include "long_range/mesh/device_spread.h"
 #include "long_range/mesh/transfer_build.h"
 #include "long_range/mesh_stage.h"
-#include "long_range/model/local_forecast.h"
 #include "long_range/model/memory_limits.h"
 #include "long_range/model/problem.h"
 #include "long_range/model/short_range_part.h"
@@ -83,10 +82,7 @@ double ley_long_range_halo_A(const ley_atoms *atoms, const ley_grid *grid, const
         return INFINITY;
     const ley_short_range near = msm_near_of(&r, &h, &formula);
     const double halo_A = ley_short_range_halo_A(atoms, grid, &near);
-    if (h.levels == 0)
-        return halo_A;
-    return mesh_share_can_part(&h, grid) ? fmax(halo_A, local_halo_A(&h, local_halo_levels(&h, ranks_count())))
-                                         : INFINITY;
+    return h.levels > 0 ? fmax(halo_A, mesh_share_halo_A(&h, grid)) : halo_A;
 }
 
 static const cutoff_addition addition;

@@ -27,7 +27,8 @@ void solver_run(const solver *s, command_sequence *w);
 
 /* From now on it begins with these charges of nodes (mesh_rows.h), in the place of atoms; NULL: no
  * longer. And some layers of such charges, of its atoms; of HIERARCHY_LOWER those of its top level,
- * whose potentials it is to be given before it runs. And all potentials that come of its charges. */
+ * whose potentials it is to be given before it runs. And all potentials that come of its
+ * charges. */
 void solver_take_charges(solver *s, const float *rows);
 ley_status solver_spread(const solver *s, flight *f, spread_layers layers, float *rows, ley_error *error);
 void solver_take_top_potentials(solver *s, const float *rows);

@@ -282,8 +282,10 @@ void msm_task_begin_host_threads(msm_task *task, const job_view *job, bool sprea
         spectral_extent(with_transforms, &top, extent);
     }
     host_threads_begin(&task->host_threads, h, task->near.atoms, job->cancelled, spreads,
-                       !share->is_wanted ? NULL : share->levels.count > 0 ? &local : &common, task->long_place == LEY_PLACE_HOST,
-                       with_transforms != NULL ? extent : NULL);
+                       !share->is_wanted         ? NULL
+                       : share->levels.count > 0 ? &local
+                                                 : &common,
+                       task->long_place == LEY_PLACE_HOST, with_transforms != NULL ? extent : NULL);
 }
 
 /* Whether all charges have all of their nodes, along the axes that are open. */

@@ -2,8 +2,8 @@
 #ifndef LEY_LONG_RANGE_TASK_H
 #define LEY_LONG_RANGE_TASK_H
 
-#include "long_range/mesh_share.h"
 #include "long_range/host_threads.h"
+#include "long_range/mesh_share.h"
 #include "long_range/model/short_range_part.h"
 #include "long_range/solver.h"
 #include "methods/cutoff/point_stages.h"

@@ -296,9 +296,7 @@ static hierarchy_planes finer(const hierarchy *h, hierarchy_planes p)
 static hierarchy_planes coarser(const hierarchy *h, hierarchy_planes p)
 {
     const int reach = h->window->points - 1;
-    return p.first < p.end
-               ? (hierarchy_planes){-floor_half(reach - p.first), floor_half(p.end - 1 + reach) + 1}
-               : p;
+    return p.first < p.end ? (hierarchy_planes){-floor_half(reach - p.first), floor_half(p.end - 1 + reach) + 1} : p;
 }
 
 hierarchy_planes hierarchy_interpolated(const hierarchy *h, double low, double high)

@@ -34,8 +34,8 @@ size_t spread_bins(const spread *s);
  * its fraction between its neighbours. */
 int64_t spread_first_node(const hierarchy *h, int axis, double index, float *u);
 
-/* An atom's bin, and SPREAD_NOWHERE for one that is not within a part of a hierarchy; its first node
- * there, and its fractions. */
+/* An atom's bin, and SPREAD_NOWHERE for one that is not within a part of a hierarchy; its first
+ * node there, and its fractions. */
 #define SPREAD_NOWHERE SIZE_MAX
 size_t spread_find(const hierarchy *h, const spread *s, const double position_A[3], int32_t *corner, float u[3]);
 

@@ -58,9 +58,8 @@ local_forecast local_forecast_of(const local_levels *l, const local_ranks *r, si
     local_forecast f = {.levels = l->count, .moved_bytes = all_bytes * (1 - 1.0 / r->ranks)};
     double largest;
     f.exchange_s = r->link.latency_s * r->ranks + f.moved_bytes / r->link.bytes_per_s;
-    f.device_s =
-        transfer_foresee_anterpolation_s(d->info, d->is_known ? &d->facts : NULL, l->upper.window, atoms) +
-        levels_s(&l->upper, d);
+    f.device_s = transfer_foresee_anterpolation_s(d->info, d->is_known ? &d->facts : NULL, l->upper.window, atoms) +
+                 levels_s(&l->upper, d);
     f.device_bytes = memory_limits_bytes(&l->upper, &f.largest_bytes);
     f.host_bytes = all_bytes;
     if (l->count == 0)

@@ -15,13 +15,13 @@ typedef struct local_ranks {
 
 /* Of one rank. */
 typedef struct local_forecast {
-    int levels;             /* that are local */
-    double device_s;        /* its device's: spreading, levels, and transforms that it does alone */
-    double moved_bytes;     /* that come from other ranks */
-    double exchange_s;      /* on the link */
-    double device_bytes;    /* of meshes, */
-    double largest_bytes;   /* and of the largest buffer */
-    double host_bytes;      /* of charges and potentials of the first level that all have */
+    int levels;           /* that are local */
+    double device_s;      /* its device's: spreading, levels, and transforms that it does alone */
+    double moved_bytes;   /* that come from other ranks */
+    double exchange_s;    /* on the link */
+    double device_bytes;  /* of meshes, */
+    double largest_bytes; /* and of the largest buffer */
+    double host_bytes;    /* of charges and potentials of the first level that all have */
 } local_forecast;
 
 local_forecast local_forecast_of(const local_levels *l, const local_ranks *r, size_t atoms, const device_view *d);
@@ -29,8 +29,8 @@ local_forecast local_forecast_of(const local_levels *l, const local_ranks *r, si
 /* Whether the device has room for it, and kernels can number the meshes. */
 bool local_forecast_fits(const local_levels *l, const local_forecast *f, const device_view *d);
 
-/* The soonest of those that fit, for a rank in the middle of others that have as many planes; `atoms`:
- * of all ranks. False: none fits. */
+/* The soonest of those that fit, for a rank in the middle of others that have as many planes;
+ * `atoms`: of all ranks. False: none fits. */
 bool local_forecast_choose(const hierarchy *h, const local_ranks *r, size_t atoms, const device_view *d,
                            local_forecast *made);
 

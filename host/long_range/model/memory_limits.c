@@ -78,13 +78,12 @@ bool memory_limits_device(const dev_info *info, const hierarchy *h)
  * be a part, too, and the top one counts. */
 static bool any_has_room(const ley_engine *engine, const ley_atoms *atoms, const hierarchy *whole)
 {
-    hierarchy top;
-    const hierarchy *h = ley_atoms_part(atoms) != NULL && whole->levels > 1 ? &top : whole;
+    hierarchy h = *whole;
     bool any = engine->worker_count == 0;
-    if (h == &top)
-        hierarchy_top(whole, &top);
+    if (ley_atoms_part(atoms) != NULL && whole->levels > 1)
+        hierarchy_top(whole, &h);
     for (size_t i = 0; i < engine->worker_count; i++)
-        any = any || memory_limits_device(engine->workers[i].info, h);
+        any = any || memory_limits_device(engine->workers[i].info, &h);
     return any;
 }
 
@@ -116,7 +115,8 @@ static bool add_levels(const ley_engine *engine, const ley_atoms *atoms, const l
     hierarchy h;
     for (int levels = 2; levels <= HIERARCHY_MOST_LEVELS; levels++) {
         take_mixed(&trial, levels);
-        if (msm_meshes(&trial, atoms, points, &h, NULL) == LEY_OK && h.levels == levels && any_has_room(engine, atoms, &h)) {
+        if (msm_meshes(&trial, atoms, points, &h, NULL) == LEY_OK && h.levels == levels &&
+            any_has_room(engine, atoms, &h)) {
             *r = trial;
             return true;
         }
