@@ -526,7 +526,7 @@ static ley_status fail_of_others(const mesh_share *s, ley_error *error)
 {
     const double until_s = ley_clock_s() + most_end_s;
     while (s->have_made[ranks_own()] && ley_clock_s() < until_s)
-        nanosleep(&moment, NULL);
+        sched_yield();
     return ley_fail(error, LEY_ERROR_NO_DEVICE, "not all ranks have made the charges of their parts");
 }
 

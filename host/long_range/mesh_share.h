@@ -95,7 +95,7 @@ typedef struct mesh_outlook {
     device_view device;
     size_t atoms;
     char library[16]; /* of transforms, as asked for, or empty */
-    bool can_part;    /* mesh_share_can_part() */
+    bool can_part;    /* mesh_share_halo_A() is finite */
 } mesh_outlook;
 void mesh_share_foresee(const void *outlook, const ley_link *link, struct rank_outlook *made);
 

@@ -435,7 +435,7 @@ static mesh_outlook *outlook_of(const msm_task *task, const stage_place *place, 
         return NULL;
     o->meshes = task->meshes;
     o->atoms = atoms;
-    o->can_part = task->near.map != NULL && mesh_share_can_part(&task->meshes, &task->points);
+    o->can_part = task->near.map != NULL && isfinite(mesh_share_halo_A(&task->meshes, &task->points));
     o->device.info = place->device->info;
     for (size_t i = 0; i < place->job->device_count; i++)
         if (place->job->devices[i].info == place->device->info)
