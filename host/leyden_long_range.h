@@ -143,6 +143,10 @@ LEY_API double ley_long_range_background_e(const ley_atoms *atoms, const ley_lon
 LEY_API ley_status ley_long_range_check_memory(const ley_atoms *atoms, const ley_grid *grid,
                                                const ley_long_range *range, ley_error *error);
 
+/* Of a molecule by parts (ley_atoms_take_part()) the halo, as ley_short_range_halo_A() says; the
+ * finest levels of the meshes are then those of a rank's planes. */
+LEY_API double ley_long_range_halo_A(const ley_atoms *atoms, const ley_grid *grid, const ley_long_range *range);
+
 /* Prepares a job that makes a map, or values at points, of the potential of all atoms by meshes,
  * method "msm". At points the meshes cover atoms and points, and variants are those of "cutoff"
  * there. Errors: also LEY_ERROR_USAGE for choices that do not combine, with the reason;

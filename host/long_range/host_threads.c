@@ -9,22 +9,23 @@
 #include <stdlib.h>
 #include <string.h>
 
-static ley_status spread_some(const host_threads *b, spread_layers layers, spread **made, ley_error *error)
+static ley_status spread_some(const host_threads *b, host_threads_spread some, spread **made, ley_error *error)
 {
     const size_t n = ley_atoms_count(b->atoms);
     const double *position_A = ley_atoms_positions_A(b->atoms), *charge_e = ley_atoms_charges_e(b->atoms);
     *made = calloc(1, sizeof **made);
     if (*made == NULL)
         return ley_fail_memory(error, sizeof **made, "the atoms");
-    return layers.end > 0 ? spread_make_layers(b->meshes, layers, n, position_A, charge_e, b->cancelled, *made, error)
-                          : spread_make(b->meshes, n, position_A, charge_e, b->cancelled, *made, error);
+    return some.layers.end > 0
+               ? spread_make_layers(some.meshes, some.layers, n, position_A, charge_e, b->cancelled, *made, error)
+               : spread_make(some.meshes, n, position_A, charge_e, b->cancelled, *made, error);
 }
 
 static void *spread_atoms(void *context)
 {
     host_threads *b = context;
     const double start_s = ley_clock_s();
-    b->spread_status = spread_some(b, b->layers, &b->spread, &b->spread_error);
+    b->spread_status = spread_some(b, b->some, &b->spread, &b->spread_error);
     b->spread_s = ley_clock_s() - start_s;
     return NULL;
 }
@@ -92,11 +93,11 @@ static void await(host_threads_thread *t)
 }
 
 void host_threads_begin(host_threads *b, const hierarchy *meshes, const ley_atoms *atoms, const atomic_bool *cancelled,
-                        bool spreads, const spread_layers *layers, bool long_by_host, const int64_t extent[3])
+                        bool spreads, const host_threads_spread *some, bool long_by_host, const int64_t extent[3])
 {
-    *b = (host_threads){.meshes = meshes, .atoms = atoms, .cancelled = cancelled};
-    if (layers != NULL)
-        b->layers = *layers;
+    *b = (host_threads){.meshes = meshes, .atoms = atoms, .cancelled = cancelled, .some = {.meshes = meshes}};
+    if (some != NULL)
+        b->some = *some;
     pthread_mutex_init(&b->mutex, NULL);
     if (extent != NULL) {
         memcpy(b->extent, extent, sizeof b->extent);
@@ -126,11 +127,11 @@ ley_status host_threads_take_atoms(host_threads *b, const spread **atoms, ley_er
 ley_status host_threads_take_all_atoms(host_threads *b, const spread **atoms, ley_error *error)
 {
     ley_status status = LEY_OK;
-    if (b->layers.end == 0)
+    if (b->some.layers.end == 0)
         return host_threads_take_atoms(b, atoms, error);
     pthread_mutex_lock(&b->mutex);
     if (b->whole == NULL)
-        status = spread_some(b, (spread_layers){0, 0}, &b->whole, error);
+        status = spread_some(b, (host_threads_spread){.meshes = b->meshes}, &b->whole, error);
     if (status != LEY_OK) {
         free(b->whole);
         b->whole = NULL;

@@ -24,6 +24,12 @@ typedef struct host_threads_waves {
     long_wavelengths made;
 } host_threads_waves;
 
+/* Layers of the finest mesh; none: all. */
+typedef struct host_threads_spread {
+    const hierarchy *meshes;
+    spread_layers layers;
+} host_threads_spread;
+
 /* From host_threads_begin() to host_threads_end(); zeroed, it may be ended, too. */
 typedef struct host_threads {
     const hierarchy *meshes;
@@ -31,7 +37,7 @@ typedef struct host_threads {
     const atomic_bool *cancelled;
     pthread_mutex_t mutex; /* for what follows */
     host_threads_thread spreading, expecting, transforming, lengthening;
-    spread_layers layers;                 /* that `spread` is of; none: all */
+    host_threads_spread some;             /* what `spread` is of */
     spread *spread, *whole;               /* `whole`: of all atoms, where that was asked for later */
     double spread_s;                      /* how long that took */
     double expected;                      /* expected_error() */
@@ -45,13 +51,13 @@ typedef struct host_threads {
 } host_threads;
 
 /* Meshes, atoms and *cancelled must outlive it. `spreads`: the atoms will be wanted in bins.
- * Of these layers alone; NULL: of all.
+ * Of these layers alone, of these meshes, which must outlive it, too; NULL: of all.
  * `extent`: the nodes of the transforms whose influence function devices will ask for by
  * kept_spectrum_get(); NULL: they have none. What it fails with they find themselves.
  * `long_by_host`: long waves will be asked for, where the meshes have any; else they are made if
  * somebody does. */
 void host_threads_begin(host_threads *b, const hierarchy *meshes, const ley_atoms *atoms, const atomic_bool *cancelled,
-                        bool spreads, const spread_layers *layers, bool long_by_host, const int64_t extent[3]);
+                        bool spreads, const host_threads_spread *some, bool long_by_host, const int64_t extent[3]);
 
 /* Waits for the atoms in bins; or puts them there now. Any thread may call it. Errors: those of
  * spread_make(). */

@@ -23,6 +23,7 @@ const product msm_product_field = {.name = "field"};
 
 typedef struct field_wish {
     hierarchy meshes;
+    local_levels levels; /* none are local: `meshes` are all, and not the lower ones of these */
     transfer_wish transfer;
     int sum;
     fft_wish fft;
@@ -40,8 +41,11 @@ static const char tables_word[] = "-tables";
 
 typedef struct field_state {
     msm_task *task;
-    hierarchy meshes; /* its own: a device that is late outlives the task */
-    solver solver;
+    hierarchy meshes;    /* its own: a device that is late outlives the task */
+    local_levels levels; /* where some are local, `solver` is of these alone, and of the others: */
+    solver solver, upper;
+    bool has_upper; /* ranks do not make the potentials of these together */
+    float *top;     /* the potentials that local levels are given */
     device_spread spread;
     struct spread bins; /* where the device puts atoms into bins */
     device_long longs;
@@ -106,7 +110,8 @@ ley_status msm_field_wish(const void *context, const job_view *job, void **wish,
     field_wish *w = calloc(1, sizeof *w);
     if (w == NULL)
         return ley_fail_memory(error, sizeof *w, "the job");
-    w->meshes = task->meshes;
+    w->levels = task->share.levels;
+    w->meshes = w->levels.count > 0 ? w->levels.lower : task->meshes;
     msm_transfer_wish(task, &w->transfer);
     w->sum = job->options->sum;
     w->spreads = task->near.keeps_atoms;
@@ -152,6 +157,18 @@ static void note_library(const dev_fft *fft, kernel_notes *noted)
         }
 }
 
+/* What is done by transforms, or NULL. */
+static const spectral *field_spectral(const field_state *f)
+{
+    return solver_spectral(f->has_upper ? &f->upper : &f->solver);
+}
+
+static ley_status ready_solver(solver *s, dev *device, const hierarchy *h, const field_wish *w, const fft_wish *fft,
+                               ley_error *error)
+{
+    return (w->only_plans ? solver_foresee : solver_ready)(s, device, h, &w->transfer, w->sum, fft, error);
+}
+
 ley_status msm_field_ready(dev *device, const void *wish, kernel_notes *noted, void **state, ley_error *error)
 {
     const field_wish *w = wish;
@@ -162,6 +179,7 @@ ley_status msm_field_ready(dev *device, const void *wish, kernel_notes *noted, v
         return ley_fail_memory(error, sizeof *f, "a device's meshes");
     *state = f;
     f->meshes = w->meshes;
+    f->levels = w->levels;
     f->flight.device = device;
     f->is_ready = true;
     f->puts_long = w->puts_long;
@@ -170,9 +188,12 @@ ley_status msm_field_ready(dev *device, const void *wish, kernel_notes *noted, v
         device_spread_create(device, &f->spread);
     if (w->puts_long)
         device_long_create(device, &f->spread, &f->longs);
-    const ley_status status = (w->only_plans ? solver_foresee : solver_ready)(&f->solver, device, &f->meshes,
-                                                                              &w->transfer, w->sum, &fft, error);
-    const spectral *by = solver_spectral(&f->solver);
+    ley_status status = ready_solver(&f->solver, device, &f->meshes, w, &fft, error);
+    if (status == LEY_OK && w->levels.count > 0 && !w->awaits) {
+        f->has_upper = true;
+        status = ready_solver(&f->upper, device, &f->levels.upper, w, &fft, error);
+    }
+    const spectral *by = field_spectral(f);
     if (status == LEY_OK && by != NULL)
         note_library(&by->fft, noted);
     return status;
@@ -296,6 +317,13 @@ static ley_status load_device_atoms(field_state *f, const device_atoms *atoms, c
     return load(f, &f->bins, error);
 }
 
+/* Levels above local ones, with charges from ranks in place of atoms. */
+static ley_status load_upper(field_state *f, ley_error *error)
+{
+    const spread none = {.atoms = 0};
+    return f->has_upper && !f->is_loaded ? solver_load(&f->upper, &none, error) : LEY_OK;
+}
+
 static ley_status load_field(field_state *f, const stage_place *place, ley_error *error)
 {
     const device_atoms *atoms = cutoff_bins_atoms(place);
@@ -318,18 +346,30 @@ static ley_status load_field(field_state *f, const stage_place *place, ley_error
     return load_host_atoms(f, error);
 }
 
+static void unload(field_state *f)
+{
+    solver_unload(&f->solver);
+    if (f->has_upper)
+        solver_unload(&f->upper);
+}
+
 ley_status msm_field_begin(void *context, const stage_place *place, void **state, ley_error *error)
 {
     field_state *f = *state;
     f->task = context;
     solver_room(&f->solver)->within = place->arena;
+    if (f->has_upper)
+        solver_room(&f->upper)->within = place->arena;
     f->unwanted = place->is_unwanted != NULL ? place->is_unwanted : place->job->cancelled;
     solver_cancel_by(&f->solver, f->unwanted);
+    solver_cancel_by(&f->upper, f->unwanted);
     stage_make(place, &msm_product_field, f);
     solver_await_potentials(&f->solver, f->awaits);
-    const ley_status status = load_field(f, place, error);
+    ley_status status = load_field(f, place, error);
+    if (status == LEY_OK)
+        status = load_upper(f, error);
     if (status == LEY_CANCELLED) /* it may begin once more */
-        solver_unload(&f->solver);
+        unload(f);
     return status;
 }
 
@@ -358,7 +398,7 @@ ley_status msm_field_borrow(void *context, const stage_place *place, void **stat
 {
     field_state *f = *state;
     f->task = context;
-    solver_unload(&f->solver);
+    unload(f);
     solver_room(&f->solver)->within = place->arena;
     cutoff_bins_free_atoms(place);
     stage_make(place, &msm_product_field, f);
@@ -367,10 +407,15 @@ ley_status msm_field_borrow(void *context, const stage_place *place, void **stat
     return status;
 }
 
+static double seconds(const field_state *f, size_t atoms)
+{
+    return solver_seconds(&f->solver, atoms) + (f->has_upper ? solver_seconds(&f->upper, 0) : 0);
+}
+
 double msm_field_predict(const void *context, const void *state)
 {
     const msm_task *task = context;
-    return solver_seconds(&((const field_state *)state)->solver, ley_atoms_count(task->near.atoms));
+    return seconds(state, ley_atoms_count(task->near.atoms));
 }
 
 /* Whether the short-range kernel interpolates by itself: what it takes then is among its own. */
@@ -380,6 +425,23 @@ static bool is_in_epilogue(const kernel_notes *noted)
     for (size_t i = 0; i < sizeof noted->decisions / sizeof *noted->decisions; i++)
         is = is || noted->decisions[i].word == cutoff_interpolation_words[0];
     return is;
+}
+
+/* What forecasts of several ranks are made of; NULL: there is no memory. */
+static mesh_outlook *outlook_of(const msm_task *task, const stage_place *place, size_t atoms)
+{
+    mesh_outlook *o = calloc(1, sizeof *o);
+    if (o == NULL)
+        return NULL;
+    o->meshes = task->meshes;
+    o->atoms = atoms;
+    o->can_part = task->near.map != NULL && isfinite(mesh_share_halo_A(&task->meshes, &task->points));
+    o->device.info = place->device->info;
+    for (size_t i = 0; i < place->job->device_count; i++)
+        if (place->job->devices[i].info == place->device->info)
+            o->device = place->job->devices[i];
+    snprintf(o->library, sizeof o->library, "%s", task->library);
+    return o;
 }
 
 ley_status msm_field_forecast(void *context, const stage_place *place, void *state, device_forecast *f,
@@ -393,10 +455,11 @@ ley_status msm_field_forecast(void *context, const stage_place *place, void *sta
     solver_describe(s, f->details, sizeof f->details);
     if (solver_prepare_s(s) > 0)
         forecast_before(f, "plans of transforms", solver_prepare_s(s));
-    const double all_s = solver_seconds(s, atoms);
+    const double all_s = seconds(state, atoms);
     const double spread_s = fmin(transfer_anterpolation_s(solver_kernels(s), atoms), all_s);
-    const int64_t *n = task->meshes.level[0].n;
-    forecast_shared(f, "spreading", spread_s, (double)n[0] * (double)n[1] * (double)n[2] * sizeof(float));
+    forecast_before(f, "spreading", spread_s);
+    f->shared = outlook_of(task, place, atoms);
+    f->foresee = f->shared != NULL ? mesh_share_foresee : NULL;
     forecast_before(f, "meshes", all_s - spread_s);
     if (task->long_place == LEY_PLACE_DEVICE)
         forecast_before(f, "long waves", (double)atoms * device_long_atom_s(place->device->info, NULL));
@@ -419,6 +482,9 @@ void msm_field_end(void *state)
     sequence_end(&f->command_sequence);
     if (f->is_ready)
         solver_end(&f->solver);
+    if (f->has_upper)
+        solver_end(&f->upper);
+    free(f->top);
     device_long_destroy(&f->longs);
     device_spread_destroy(&f->spread);
     spread_clear(&f->bins);
@@ -437,6 +503,38 @@ static ley_status make_share(void *context, spread_layers own, float *rows, ley_
     return status == LEY_OK ? mesh_share_check(&f->task->share, atoms, rows, error) : status;
 }
 
+static void note_common_levels(msm_task *task, double seconds)
+{
+    pthread_mutex_lock(&task->near.mutex);
+    task->share.common_s = fmax(task->share.common_s, seconds);
+    pthread_mutex_unlock(&task->near.mutex);
+}
+
+/* From charges of the first level that all ranks have, or its potentials, to what local levels are
+ * given of it. */
+static ley_status make_top(field_state *f, const float *rows, ley_error *error)
+{
+    const local_levels *l = &f->levels;
+    const double start_s = ley_clock_s();
+    const size_t own = local_levels_lower_numbers(l), all = f->has_upper ? local_levels_upper_numbers(l) : 0;
+    float *potentials = malloc((all + 1) * sizeof *potentials);
+    ley_status status = LEY_OK;
+    free(f->top);
+    f->top = malloc(own * sizeof *f->top);
+    if (f->top == NULL || potentials == NULL)
+        status = ley_fail_memory(error, (own + all) * sizeof *f->top, "the potentials of a level");
+    if (status == LEY_OK && f->has_upper) {
+        solver_take_charges(&f->upper, rows);
+        status = solver_run_to_rows(&f->upper, &f->flight, potentials, error);
+        note_common_levels(f->task, ley_clock_s() - start_s);
+    }
+    if (status == LEY_OK)
+        local_levels_take(l, f->has_upper ? potentials : rows, f->top);
+    free(potentials);
+    solver_take_top_potentials(&f->solver, f->top);
+    return status;
+}
+
 /* The charges or potentials that ranks have made together; or all atoms, where that did not come to
  * pass. */
 static ley_status take_share(field_state *f, ley_error *error)
@@ -444,6 +542,8 @@ static ley_status take_share(field_state *f, ley_error *error)
     const float *rows;
     const spread *atoms;
     ley_status status = mesh_share_take(&f->task->share, make_share, f, f->unwanted, &rows, error);
+    if (status == LEY_OK && f->levels.count > 0)
+        return make_top(f, rows, error);
     if (status != LEY_OK)
         return status;
     (f->task->share.transforms ? solver_take_potentials : solver_take_charges)(&f->solver, rows);
@@ -496,7 +596,7 @@ ley_status msm_field_collect(void *state, int slot, slab piece, slab_times *time
     if (status == LEY_OK && task->near.map != NULL && !msm_has_field(task))
         search_note_pairs(f->flight.device->info, &task->options, &f->meshes.level[0].split,
                           task->near.job->options->sum);
-    const spectral *by = solver_spectral(&f->solver);
+    const spectral *by = field_spectral(f);
     if (status == LEY_OK && by != NULL)
         search_note_transform(f->flight.device->info, by->fft.n, task->options.cutoff_A);
     if (status == LEY_OK && task->options.solver != LEY_SOLVER_FOURIER)

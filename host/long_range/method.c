@@ -73,6 +73,18 @@ ley_status ley_long_range_check_memory(const ley_atoms *atoms, const ley_grid *g
     return memory_check(needs.list, needs.count, error);
 }
 
+double ley_long_range_halo_A(const ley_atoms *atoms, const ley_grid *grid, const ley_long_range *range)
+{
+    ley_long_range r;
+    hierarchy h;
+    pairs_formula formula;
+    if (OPTIONS_TAKE(ley_long_range, fft, &r, range, NULL) != LEY_OK || msm_meshes(&r, atoms, grid, &h, NULL) != LEY_OK)
+        return INFINITY;
+    const ley_short_range near = msm_near_of(&r, &h, &formula);
+    const double halo_A = ley_short_range_halo_A(atoms, grid, &near);
+    return h.levels > 0 ? fmax(halo_A, mesh_share_halo_A(&h, grid)) : halo_A;
+}
+
 static const cutoff_addition addition;
 
 static ley_status create_for_map(ley_engine *engine, const ley_atoms *atoms, ley_map *map, const ley_long_range *range,

@@ -54,16 +54,39 @@ void solver_take_potentials(solver *s, const float *rows)
     s->spectral.given_potentials = rows;
 }
 
+void solver_take_top_potentials(solver *s, const float *rows)
+{
+    s->v_cycle.top_potentials = rows;
+}
+
 static void spread_layers_by(const void *context, command_sequence *w, spread_layers layers)
 {
     const solver *s = context;
+    if (s->kind == HIERARCHY_LOWER) {
+        v_cycle_run_up(&s->v_cycle, w);
+        return;
+    }
     const transfer_atoms *atoms = s->kind == HIERARCHY_FOURIER ? &s->spectral.atoms : &s->v_cycle.atoms;
     transfer_anterpolate_layers(w, solver_meshes(s), atoms, layers, solver_charges(s));
 }
 
 ley_status solver_spread(const solver *s, flight *f, spread_layers layers, float *rows, ley_error *error)
 {
-    return mesh_rows_read(f, solver_array(s), layers, solver_charges(s), spread_layers_by, s, rows, error);
+    const int level = s->kind == HIERARCHY_LOWER ? s->v_cycle.hierarchy->levels - 1 : 0;
+    return mesh_rows_read(f, solver_array(s) + level, layers, solver_charges(s), spread_layers_by, s, rows, error);
+}
+
+static void run_by(const void *context, command_sequence *w, spread_layers layers)
+{
+    (void)layers;
+    solver_run(context, w);
+}
+
+ley_status solver_run_to_rows(const solver *s, flight *f, float *rows, ley_error *error)
+{
+    const hierarchy *h = s->kind == HIERARCHY_FOURIER ? s->spectral.hierarchy : s->v_cycle.hierarchy;
+    const spread_layers all = {0, spread_layers_of(h)};
+    return mesh_rows_read(f, solver_array(s), all, solver_potentials(s), run_by, s, rows, error);
 }
 
 double solver_seconds(const solver *s, size_t atoms)

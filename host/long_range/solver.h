@@ -8,7 +8,7 @@
 
 typedef struct solver {
     hierarchy_solver kind;
-    v_cycle v_cycle;   /* HIERARCHY_MULTILEVEL, HIERARCHY_MIXED */
+    v_cycle v_cycle;   /* HIERARCHY_MULTILEVEL, HIERARCHY_MIXED, HIERARCHY_LOWER */
     spectral spectral; /* HIERARCHY_FOURIER */
 } solver;
 
@@ -26,9 +26,13 @@ ley_status solver_load(solver *s, const spread *atoms, ley_error *error);
 void solver_run(const solver *s, command_sequence *w);
 
 /* From now on it begins with these charges of nodes (mesh_rows.h), in the place of atoms; NULL: no
- * longer. And some layers of such charges, of its atoms. */
+ * longer. And some layers of such charges, of its atoms; of HIERARCHY_LOWER those of its top level,
+ * whose potentials it is to be given before it runs. And all potentials that come of its
+ * charges. */
 void solver_take_charges(solver *s, const float *rows);
 ley_status solver_spread(const solver *s, flight *f, spread_layers layers, float *rows, ley_error *error);
+void solver_take_top_potentials(solver *s, const float *rows);
+ley_status solver_run_to_rows(const solver *s, flight *f, float *rows, ley_error *error);
 
 /* Of transforms: before it is loaded, that it will have potentials in place of all that it does;
  * and these. */

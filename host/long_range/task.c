@@ -246,9 +246,8 @@ ley_status msm_task_begin(msm_task *task, const job_view *job, ley_error *error)
     if (status == LEY_OK && h->levels > 0)
         log_say(LEY_LOG_NOTE, "plan: %s, %s, meshes of %s nodes", splitting_name(h->level[0].split.kind),
                 h->window->name, task->extents);
-    return status == LEY_OK
-               ? mesh_share_plan(&task->share, h, ley_atoms_count(task->near.atoms), task->library, job, error)
-               : status;
+    const mesh_share_problem together = {h, task->near.atoms, &task->points, task->library};
+    return status == LEY_OK ? mesh_share_plan(&task->share, &together, job, error) : status;
 }
 
 void msm_task_leave(msm_task *task, bool is_kept)
@@ -272,7 +271,9 @@ void msm_task_begin_host_threads(msm_task *task, const job_view *job, bool sprea
     hierarchy top;
     const dev_info *with_transforms = NULL;
     int64_t extent[3];
-    const bool transforms = h->solver != HIERARCHY_MULTILEVEL && !task->share.transforms;
+    const mesh_share *share = &task->share;
+    const bool transforms = h->solver != HIERARCHY_MULTILEVEL && !share->transforms;
+    const host_threads_spread common = {h, share->own}, local = {.meshes = &share->levels.lower};
     for (size_t i = 0; i < job->device_count && transforms && with_transforms == NULL; i++)
         if (fft_is_there(job->devices[i].info, NULL, 0))
             with_transforms = job->devices[i].info;
@@ -281,8 +282,10 @@ void msm_task_begin_host_threads(msm_task *task, const job_view *job, bool sprea
         spectral_extent(with_transforms, &top, extent);
     }
     host_threads_begin(&task->host_threads, h, task->near.atoms, job->cancelled, spreads,
-                       task->share.is_wanted ? &task->share.own : NULL, task->long_place == LEY_PLACE_HOST,
-                       with_transforms != NULL ? extent : NULL);
+                       !share->is_wanted         ? NULL
+                       : share->levels.count > 0 ? &local
+                                                 : &common,
+                       task->long_place == LEY_PLACE_HOST, with_transforms != NULL ? extent : NULL);
 }
 
 /* Whether all charges have all of their nodes, along the axes that are open. */
@@ -554,6 +557,8 @@ void msm_decide_meshes(const void *context, job_plan *made)
         plan_add_real(made, NULL, "contact", r->contact_error);
     if (r->solver == LEY_SOLVER_MIXED)
         plan_add_number(made, NULL, "levels", task->meshes.levels);
+    if (task->share.is_part)
+        plan_add_number(made, NULL, "local_levels", task->share.levels.count);
 }
 
 /* What a charge's field may be off by, of q/r: meshes by as many times what is expected as values
@@ -582,10 +587,12 @@ void msm_terms(const void *context, reference_terms *t)
                            .field_share = 3 * all.rounding};
 }
 
-/* The sum itself, of which meshes are no part. */
+/* The sum itself, of which meshes are no part; of all atoms, which must be here. */
 bool msm_by_host(const void *context, host_sum *sum)
 {
     const msm_task *task = context;
+    if (ley_atoms_part(task->near.atoms) != NULL)
+        return false;
     const bool is_list = task->near.map == NULL;
     const unsigned all = PLANNED_MESHES | LEY_FIX_SUM;
     *sum = (host_sum){.terms = {.law = &law_long_range,
@@ -644,8 +651,8 @@ ley_status msm_by_steps(const void *context, size_t n, const double (*place_A)[3
     const msm_task *task = context;
     const hierarchy *h = &task->meshes;
     const ley_atoms *atoms = task->near.atoms;
-    if (h->levels == 0 || !is_small(h))
-        return ley_fail(error, LEY_ERROR_USAGE, "no meshes, or too large ones");
+    if (h->levels == 0 || !is_small(h) || ley_atoms_part(atoms) != NULL)
+        return ley_fail(error, LEY_ERROR_USAGE, "no meshes, too large ones, or of atoms that are not all here");
     double *near = malloc(n * sizeof *near);
     if (near == NULL)
         return ley_fail_memory(error, n * sizeof *near, "the verification");

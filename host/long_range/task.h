@@ -2,8 +2,8 @@
 #ifndef LEY_LONG_RANGE_TASK_H
 #define LEY_LONG_RANGE_TASK_H
 
-#include "long_range/fourier/mesh_share.h"
 #include "long_range/host_threads.h"
+#include "long_range/mesh_share.h"
 #include "long_range/model/short_range_part.h"
 #include "long_range/solver.h"
 #include "methods/cutoff/point_stages.h"
@@ -104,6 +104,7 @@ extern const char *const msm_solver_words[];
     {.name = "long_waves", .high = 10, .is_real = true}, {.name = "long_waves_by", .words = plan_places}, \
     {.name = "contact", .high = 1, .is_real = true}, \
     {.name = "solver", .words = msm_solver_words}, {.name = "levels", .low = 2, .high = HIERARCHY_MOST_LEVELS}, \
+    {.name = "local_levels", .high = HIERARCHY_MOST_LEVELS}, \
     {.name = "fft", .of_device = true, .words = msm_library_words}
 /* clang-format on */
 

@@ -250,19 +250,109 @@ ley_status hierarchy_make(const hierarchy_options *options, const double low[3],
     return status;
 }
 
-void hierarchy_top(const hierarchy *h, hierarchy *top)
+void hierarchy_upper(const hierarchy *h, int from, hierarchy *upper)
 {
-    const int last = h->levels - 1;
-    const double scale = ldexp(1, last);
-    *top = *h;
-    top->solver = HIERARCHY_FOURIER;
-    top->levels = 1;
-    top->level[0] = h->level[last];
+    const double scale = ldexp(1, from);
+    const hierarchy whole = *h;
+    *upper = whole;
+    upper->levels = whole.levels - from;
+    memcpy(upper->level, whole.level + from, (size_t)upper->levels * sizeof *upper->level);
+    if (upper->levels == 1 && whole.solver == HIERARCHY_MIXED)
+        upper->solver = HIERARCHY_FOURIER;
     for (int m = 0; m < 3; m++)
         for (int i = 0; i < 3; i++) {
-            top->step_A[m][i] *= scale;
-            top->inverse_per_A[m][i] /= scale;
+            upper->step_A[m][i] *= scale;
+            upper->inverse_per_A[m][i] /= scale;
         }
+}
+
+void hierarchy_top(const hierarchy *h, hierarchy *top)
+{
+    hierarchy_upper(h, h->levels - 1, top);
+    top->solver = HIERARCHY_FOURIER;
+}
+
+/* ---- Parts ----------------------------------------------------------------------------------- */
+
+static hierarchy_planes hull(hierarchy_planes a, hierarchy_planes b)
+{
+    const bool has_a = a.first < a.end, has_b = b.first < b.end;
+    return !has_a   ? b
+           : !has_b ? a
+                    : (hierarchy_planes){a.first < b.first ? a.first : b.first, a.end > b.end ? a.end : b.end};
+}
+
+static hierarchy_planes widen(hierarchy_planes p, int64_t by)
+{
+    return p.first < p.end ? (hierarchy_planes){p.first - by, p.end + by} : p;
+}
+
+/* The next finer level's planes that have a share in these; and the next coarser level's. */
+static hierarchy_planes finer(const hierarchy *h, hierarchy_planes p)
+{
+    return p.first < p.end ? widen((hierarchy_planes){2 * p.first, 2 * p.end - 1}, h->window->points - 1) : p;
+}
+
+static hierarchy_planes coarser(const hierarchy *h, hierarchy_planes p)
+{
+    const int reach = h->window->points - 1;
+    return p.first < p.end ? (hierarchy_planes){-floor_half(reach - p.first), floor_half(p.end - 1 + reach) + 1} : p;
+}
+
+hierarchy_planes hierarchy_interpolated(const hierarchy *h, double low, double high)
+{
+    const int half = h->window->points / 2;
+    return (hierarchy_planes){(int64_t)floor(low - rounding) + 1 - half, (int64_t)floor(high + rounding) + half + 1};
+}
+
+/* Whole edges, as far as the level has planes. */
+static hierarchy_planes whole_edges(const hierarchy *h, int level, hierarchy_planes p)
+{
+    const hierarchy_level *l = &h->level[level];
+    const int64_t begin = l->first[2], end = begin + l->n[2], before = p.first - begin,
+                  rest = (before % HIERARCHY_EDGE + HIERARCHY_EDGE) % HIERARCHY_EDGE;
+    hierarchy_planes made = {p.first - rest, p.first - rest + ley_round_up(p.end - p.first + rest, HIERARCHY_EDGE)};
+    if (!h->cell.periodic[2])
+        made = (hierarchy_planes){made.first > begin ? made.first : begin, made.end < end ? made.end : end};
+    return made;
+}
+
+/* Those of each level whose charges are to be complete: what the lattice cutoff reaches from where
+ * potentials are wanted, and what has a share in those of the next level. */
+static hierarchy_planes needed_charges(const hierarchy *h, int top, hierarchy_planes wanted, hierarchy_planes own)
+{
+    hierarchy_planes potentials[HIERARCHY_MOST_LEVELS] = {wanted}, charges = own;
+    int64_t reach[3];
+    hierarchy_reach(h, reach);
+    for (int k = 1; k < top; k++)
+        potentials[k] = coarser(h, potentials[k - 1]);
+    for (int k = top - 1; k >= 0; k--)
+        charges = hull(widen(potentials[k], reach[2]), finer(h, charges));
+    return charges;
+}
+
+bool hierarchy_part(const hierarchy *h, int top, hierarchy_planes wanted, hierarchy_planes own, hierarchy *part,
+                    hierarchy_planes *charges)
+{
+    hierarchy_planes planes;
+    hierarchy made = *h;
+    *charges = needed_charges(h, top, wanted, own);
+    planes = widen(*charges, h->window->points - 1); /* an atom is where its first node is */
+    if (planes.first >= planes.end)
+        planes = (hierarchy_planes){h->level[0].first[2], h->level[0].first[2] + 1};
+    made.solver = HIERARCHY_LOWER;
+    made.levels = top + 1;
+    made.image_planes = h->cell.periodic[2] ? h->level[0].n[2] : 0;
+    made.cell.periodic[2] = false;
+    for (int k = 0; k <= top; k++) {
+        planes = whole_edges(h, k, k > 0 ? coarser(h, planes) : planes);
+        made.level[k].first[2] = planes.first;
+        made.level[k].n[2] = planes.end - planes.first;
+        if (k < top && made.level[k].n[2] >= h->level[k].n[2])
+            return false;
+    }
+    *part = made;
+    return true;
 }
 
 void hierarchy_box(const cell *c, size_t n, const double *position_A, double low[3], double high[3])

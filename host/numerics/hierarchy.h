@@ -22,9 +22,14 @@ enum { HIERARCHY_MOST_LEVELS = 16 };
  * so many that the top one's do not reach further. */
 enum { HIERARCHY_MOST_REACH = 31 };
 
-/* The lattice cutoff on all levels; one level, by transforms; or the lattice cutoff on all levels
- * but the top one, which is done by transforms. */
-typedef enum hierarchy_solver { HIERARCHY_MULTILEVEL = 0, HIERARCHY_FOURIER = 1, HIERARCHY_MIXED = 3 } hierarchy_solver;
+/* The lattice cutoff on all levels; one level, by transforms; the lattice cutoff on all levels but
+ * the top one, which is done by transforms; or whose potentials are given: hierarchy_part(). */
+typedef enum hierarchy_solver {
+    HIERARCHY_MULTILEVEL = 0,
+    HIERARCHY_FOURIER = 1,
+    HIERARCHY_MIXED = 3,
+    HIERARCHY_LOWER = 4
+} hierarchy_solver;
 
 /* What one chooses. */
 typedef struct hierarchy_options {
@@ -59,6 +64,8 @@ typedef struct hierarchy {
     double origin_A[3];
     double step_A[3][3];        /* of the finest level */
     double inverse_per_A[3][3]; /* inverse[m] . (r - origin) is a place's index along axis m */
+    int64_t image_planes; /* of a part of a periodic hierarchy: its images along axis 2 are so many nodes of the finest
+                             level apart; else 0 */
     int levels;
     hierarchy_level level[HIERARCHY_MOST_LEVELS];
 } hierarchy;
@@ -77,8 +84,29 @@ int hierarchy_halvings(double nodes);
 ley_status hierarchy_make(const hierarchy_options *options, const double low[3], const double high[3], hierarchy *made,
                           ley_error *error);
 
-/* The top level alone, as the only one of a mesh that is done by transforms. */
+/* The top level alone, as the only one of a mesh that is done by transforms. And the levels from
+ * one on, which is then the finest: of HIERARCHY_MIXED from the top one on as hierarchy_top(). */
 void hierarchy_top(const hierarchy *h, hierarchy *top);
+void hierarchy_upper(const hierarchy *h, int from, hierarchy *upper);
+
+/* Planes of a level along axis 2, by their indices, which along a periodic axis go on beyond its
+ * ends. */
+typedef struct hierarchy_planes {
+    int64_t first, end;
+} hierarchy_planes;
+
+/* Those of level 0 that interpolation between these indices looks at. */
+hierarchy_planes hierarchy_interpolated(const hierarchy *h, double low, double high);
+
+/* The levels up to `top` on some of their planes: all that it takes to make, from the charges of
+ * atoms, those of the planes `own` of level `top`; and, once the potentials of that level are given
+ * on the part's planes, those of the planes `wanted` of level 0. Along axis 2 the part is open, and
+ * its planes begin a multiple of HIERARCHY_EDGE behind the whole's, so that sums over nodes have
+ * the same order. `charges`: atoms that have a share in these planes of level 0 are looked at.
+ * False: that is no less than the whole. */
+enum { HIERARCHY_EDGE = 8 };
+bool hierarchy_part(const hierarchy *h, int top, hierarchy_planes wanted, hierarchy_planes own, hierarchy *part,
+                    hierarchy_planes *charges);
 
 /* Widens low and high to n places; begin with INFINITY and -INFINITY. */
 void hierarchy_box(const cell *c, size_t n, const double *position_A, double low[3], double high[3]);

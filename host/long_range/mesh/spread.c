@@ -85,9 +85,10 @@ int64_t spread_first_node(const hierarchy *h, int axis, double index, float *u)
     int64_t below = (int64_t)index; /* towards 0, and then down */
     below -= (double)below > index;
     *u = (float)(index - (double)below - 0.5);
-    const int64_t node = below + shift;
-    return h->cell.periodic[axis] ? (node % level->n[axis] + level->n[axis]) % level->n[axis]
-                                  : node - level->first[axis];
+    const int64_t node = below + shift, images = h->cell.periodic[axis] ? level->n[axis]
+                                                 : axis == 2            ? h->image_planes
+                                                                        : 0;
+    return images > 0 ? ((node - level->first[axis]) % images + images) % images : node - level->first[axis];
 }
 
 size_t spread_find(const hierarchy *h, const spread *s, const double position_A[3], int32_t *corner, float u[3])
@@ -97,8 +98,10 @@ size_t spread_find(const hierarchy *h, const spread *s, const double position_A[
     *corner = 0;
     hierarchy_index(h, position_A, index);
     for (int axis = 0; axis < 3; axis++) {
-        const size_t node = (size_t)spread_first_node(h, axis, index[axis], &u[axis]);
-        bin[axis] = node / SPREAD_EDGE;
+        const int64_t node = spread_first_node(h, axis, index[axis], &u[axis]);
+        if (node < 0 || node >= h->level[0].n[axis])
+            return SPREAD_NOWHERE;
+        bin[axis] = (size_t)node / SPREAD_EDGE;
         *corner |= (int32_t)(node % SPREAD_EDGE) << (5 * axis);
     }
     return (bin[2] * (size_t)s->bins[1] + bin[1]) * (size_t)s->bins[0] + bin[0];
@@ -110,7 +113,7 @@ static bool find_bin(const sorting *s, size_t i, size_t *bin, int32_t *corner, f
     if (s->charge_e[i] == 0)
         return false;
     *bin = spread_find(s->h, s->made, s->position_A + 3 * i, corner, u);
-    return s->wants[*bin / (size_t)(s->made->bins[0] * s->made->bins[1])];
+    return *bin != SPREAD_NOWHERE && s->wants[*bin / (size_t)(s->made->bins[0] * s->made->bins[1])];
 }
 
 static size_t first_of(const sorting *s, size_t part)

@@ -9,7 +9,7 @@
 #include <stdatomic.h>
 
 /* Nodes along the edges of bins and tiles: below 32, which corners are packed for. */
-enum { SPREAD_EDGE = 8 };
+enum { SPREAD_EDGE = HIERARCHY_EDGE };
 
 typedef struct spread {
     int64_t bins[3];       /* along each axis; tiles are as many */
@@ -34,7 +34,9 @@ size_t spread_bins(const spread *s);
  * its fraction between its neighbours. */
 int64_t spread_first_node(const hierarchy *h, int axis, double index, float *u);
 
-/* An atom's bin; its first node there, and its fractions. */
+/* An atom's bin, and SPREAD_NOWHERE for one that is not within a part of a hierarchy; its first
+ * node there, and its fractions. */
+#define SPREAD_NOWHERE SIZE_MAX
 size_t spread_find(const hierarchy *h, const spread *s, const double position_A[3], int32_t *corner, float u[3]);
 
 /* Puts atoms into bins, on all cores, in their order within a bin. Errors: LEY_ERROR_MEMORY,

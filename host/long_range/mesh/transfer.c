@@ -19,15 +19,16 @@ void transfer_kernels_destroy(transfer_kernels *k)
 
 /* ---- Meshes -------------------------------------------------------------------------------- */
 
-/* As far as kernels look: tiles end behind the last node, windows reach beyond both ends. */
+/* As far as kernels look: tiles end behind the last node, windows reach beyond both ends, and the
+ * coarser level of a part has whole edges. */
 static int64_t before(const window *w)
 {
-    return 2 * w->points; /* of the finer mesh, around a coarser node that is itself beyond */
+    return 2 * (w->points + HIERARCHY_EDGE); /* of the finer mesh, around a coarser node that is itself beyond */
 }
 
 static int64_t after(const window *w)
 {
-    return 2 * w->points + SPREAD_EDGE;
+    return before(w) + SPREAD_EDGE;
 }
 
 /* Behind it come nine more numbers, of interpolation_gather.cl with the field; or NULL. */
@@ -351,16 +352,23 @@ static double count_shares(const int64_t n[3], double shares)
     return (double)n[0] * (double)n[1] * (double)n[2] * cube(shares);
 }
 
-double transfer_foresee_anterpolation_s(const dev_info *info, const calibration *facts, const window *w, size_t atoms)
+/* What predicts before there are kernels; `device` is to live as long. */
+static transfer_kernels foreseen(dev *device, const calibration *facts, const window *w)
 {
-    dev device = {.info = info};
-    transfer_kernels t = {.device = &device, .window = w};
-    t.anterpolate.group_size[0] = info->device_class == DEV_CPU ? 1 : 64;
+    transfer_kernels t = {.device = device, .window = w};
+    t.anterpolate.group_size[0] = device->info->device_class == DEV_CPU ? 1 : 64;
     if (facts != NULL)
         t.facts = *facts;
     else
-        calibrate_known(NULL, info, CALIBRATE_MULTIPLY_ADDS, &t.facts);
+        calibrate_known(NULL, device->info, CALIBRATE_MULTIPLY_ADDS, &t.facts);
     transfer_look_up_costs(&t);
+    return t;
+}
+
+double transfer_foresee_anterpolation_s(const dev_info *info, const calibration *facts, const window *w, size_t atoms)
+{
+    dev device = {.info = info};
+    const transfer_kernels t = foreseen(&device, facts, w);
     return transfer_anterpolation_s(&t, atoms);
 }
 
@@ -372,6 +380,16 @@ double transfer_restriction_s(const transfer_kernels *k, const int64_t n[3])
 double transfer_prolongation_s(const transfer_kernels *k, const int64_t n[3])
 {
     return k->unit_s[TRANSFER_PROLONGATION] * count_shares(n, 0.5 * (k->window->points + 1));
+}
+
+double transfer_foresee_levels_s(const dev_info *info, const calibration *facts, const hierarchy *h)
+{
+    dev device = {.info = info};
+    const transfer_kernels t = foreseen(&device, facts, h->window);
+    double sum_s = 0;
+    for (int k = 0; k + 1 < h->levels; k++)
+        sum_s += transfer_restriction_s(&t, h->level[k + 1].n) + transfer_prolongation_s(&t, h->level[k].n);
+    return sum_s;
 }
 
 int transfer_block_nodes(int block, double nodes_per_point, int points)

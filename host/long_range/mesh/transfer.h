@@ -92,6 +92,7 @@ void transfer_learn(const transfer_kernels *kernels, int step, double predicted_
  * written; 0: nobody knows. The second one is without kernels; `facts` NULL: as they once were. */
 double transfer_anterpolation_s(const transfer_kernels *kernels, size_t atoms);
 double transfer_foresee_anterpolation_s(const dev_info *info, const calibration *facts, const window *w, size_t atoms);
+double transfer_foresee_levels_s(const dev_info *info, const calibration *facts, const hierarchy *h); /* up and down */
 double transfer_restriction_s(const transfer_kernels *kernels, const int64_t n[3]);
 double transfer_prolongation_s(const transfer_kernels *kernels, const int64_t n[3]);
 double transfer_interpolation_s(const transfer_kernels *kernels, const int64_t n[3]);

@@ -4,6 +4,7 @@
 #include "fft.h"
 #include "long_range/model/problem.h"
 #include "numerics/influence.h"
+#include "source/atoms.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -73,12 +74,16 @@ bool memory_limits_device(const dev_info *info, const hierarchy *h)
            memory_limits_has_room(bytes, largest, (double)info->global_bytes, (double)info->max_allocation_bytes);
 }
 
-/* Whether any device in use does; none: whether some may. */
-static bool any_has_room(const ley_engine *engine, const hierarchy *h)
+/* Whether any device in use does; none: whether some may. Of atoms that are a part finer levels may
+ * be a part, too, and the top one counts. */
+static bool any_has_room(const ley_engine *engine, const ley_atoms *atoms, const hierarchy *whole)
 {
+    hierarchy h = *whole;
     bool any = engine->worker_count == 0;
+    if (ley_atoms_part(atoms) != NULL && whole->levels > 1)
+        hierarchy_top(whole, &h);
     for (size_t i = 0; i < engine->worker_count; i++)
-        any = any || memory_limits_device(engine->workers[i].info, h);
+        any = any || memory_limits_device(engine->workers[i].info, &h);
     return any;
 }
 
@@ -110,7 +115,8 @@ static bool add_levels(const ley_engine *engine, const ley_atoms *atoms, const l
     hierarchy h;
     for (int levels = 2; levels <= HIERARCHY_MOST_LEVELS; levels++) {
         take_mixed(&trial, levels);
-        if (msm_meshes(&trial, atoms, points, &h, NULL) == LEY_OK && h.levels == levels && any_has_room(engine, &h)) {
+        if (msm_meshes(&trial, atoms, points, &h, NULL) == LEY_OK && h.levels == levels &&
+            any_has_room(engine, atoms, &h)) {
             *r = trial;
             return true;
         }
@@ -145,7 +151,7 @@ void memory_limits_solver(const ley_engine *engine, const ley_atoms *atoms, cons
     whole.solver = LEY_SOLVER_FOURIER;
     whole.levels = 0;
     const bool has_meshes = msm_meshes(&whole, atoms, points, &h, NULL) == LEY_OK;
-    if (is_auto && has_meshes && (h.levels == 0 || any_has_room(engine, &h)))
+    if (is_auto && has_meshes && (h.levels == 0 || any_has_room(engine, atoms, &h)))
         return;
     if (add_levels(engine, atoms, points, range) && is_auto)
         say_why(&h, has_meshes, why, size);

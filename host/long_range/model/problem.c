@@ -324,7 +324,8 @@ static ley_status make_meshes(const ley_long_range *r, const ley_atoms *atoms, c
         status = hierarchy_make(&o, low, high, made, error);
     if (status == LEY_OK && r->solver != LEY_SOLVER_FOURIER)
         status = check_reach(made, r->levels > 0, error);
-    if (status == LEY_OK)
+    if (status == LEY_OK &&
+        ley_atoms_part(atoms) == NULL) /* else of ranks' levels it is checked which can be numbered */
         status = check_numbers(made, error);
     return status;
 }

@@ -23,25 +23,30 @@ static void run_cutoff(const v_cycle *c, command_sequence *w, int top)
         lattice_launch(w, &c->cutoff_tables, 0, top, c->weights[0], c->charges, c->potentials);
 }
 
-/* The potentials of the top level, all of its pairs or by transforms. */
+static bool is_given(const v_cycle *c)
+{
+    return c->hierarchy->solver == HIERARCHY_LOWER;
+}
+
+/* The potentials of the top level: all of its pairs, by transforms, or as they are given. */
 static void run_top(const v_cycle *c, command_sequence *w)
 {
     const int top = c->hierarchy->levels - 1;
-    if (c->is_mixed) {
+    if (c->is_mixed)
         spectral_transform(&c->spectral, w);
+    if (is_given(c))
+        mesh_rows_write(w, &c->arrays[top], c->top_potentials, c->potentials);
+    if (c->is_mixed || is_given(c))
         return;
-    }
     sequence_step(w, CYCLE_TOP_LEVEL);
     lattice_launch(w, &c->top_tables, top, 1, c->weights[top], c->charges, c->potentials);
 }
 
-void v_cycle_run(const v_cycle *c, command_sequence *w)
+void v_cycle_run_up(const v_cycle *c, command_sequence *w)
 {
     const int top = c->hierarchy->levels - 1;
-    const buffer_of_float top_charges = c->is_mixed ? c->spectral.charges : c->charges,
-                          top_potentials = c->is_mixed ? c->spectral.potentials : c->potentials;
+    const buffer_of_float top_charges = c->is_mixed ? c->spectral.charges : c->charges;
     sequence_fill(w, c->charges.buffer, 0, DEV_NO_NUMBERS, c->bytes); /* what is left out must not pass */
-    sequence_fill(w, c->potentials.buffer, 0, DEV_NO_NUMBERS, c->bytes);
     if (c->is_mixed)
         spectral_clear(&c->spectral, w);
     sequence_step(w, CYCLE_ANTERPOLATION);
@@ -52,6 +57,14 @@ void v_cycle_run(const v_cycle *c, command_sequence *w)
     sequence_step(w, CYCLE_RESTRICTION);
     for (int k = 0; k < top; k++)
         transfer_restrict(w, &c->meshes, k, c->charges, k + 1 < top ? c->charges : top_charges);
+}
+
+void v_cycle_run(const v_cycle *c, command_sequence *w)
+{
+    const int top = c->hierarchy->levels - 1;
+    const buffer_of_float top_potentials = c->is_mixed ? c->spectral.potentials : c->potentials;
+    v_cycle_run_up(c, w);
+    sequence_fill(w, c->potentials.buffer, 0, DEV_NO_NUMBERS, c->bytes);
     sequence_step(w, CYCLE_LATTICE_CUTOFF);
     run_cutoff(c, w, top);
     run_top(c, w);
@@ -72,7 +85,7 @@ void v_cycle_learn(const v_cycle *c, const sequence_times *times)
         transfer_learn(&c->transfer, transfers[i].transfer, predicted_s[transfers[i].step], took_s[transfers[i].step]);
     if (c->is_mixed)
         spectral_learn(&c->spectral, times);
-    else
+    else if (!is_given(c))
         lattice_learn(&c->top, top_name, predicted_s[CYCLE_TOP_LEVEL], took_s[CYCLE_TOP_LEVEL]);
     if (c->hierarchy->levels > 1)
         lattice_learn(&c->cutoff, cutoff_name, predicted_s[CYCLE_LATTICE_CUTOFF], took_s[CYCLE_LATTICE_CUTOFF]);
@@ -129,6 +142,8 @@ static ley_status ready_top(v_cycle *c, dev *device, int sum, const fft_wish *ff
         c->spectral.arena.within = &c->arena;
         return status;
     }
+    if (is_given(c))
+        return LEY_OK;
     ley_status status = make_wish(c->hierarchy, true, sum, &top, error);
     if (status == LEY_OK)
         status = lattice_kernel_create(device, &top, &c->top, error);
@@ -256,8 +271,9 @@ static ley_status make_weights(v_cycle *c, int level, ley_error *error)
 static ley_status make_all_weights(v_cycle *c, const spread *atoms, ley_error *error)
 {
     const int top = c->hierarchy->levels - 1;
-    ley_status status =
-        c->is_mixed ? spectral_load_influence(&c->spectral, c->hierarchy, atoms, error) : make_weights(c, top, error);
+    ley_status status = c->is_mixed   ? spectral_load_influence(&c->spectral, c->hierarchy, atoms, error)
+                        : is_given(c) ? LEY_OK
+                                      : make_weights(c, top, error);
     for (int k = 0; k < (c->by_level ? top : top > 0 ? 1 : 0) && status == LEY_OK; k++)
         status = make_weights(c, k, error);
     return status;
@@ -304,6 +320,8 @@ bool v_cycle_can_number(const hierarchy *h)
 
 static ley_status load_top(v_cycle *c, const lattice_layout *layout, ley_error *error)
 {
+    if (is_given(c))
+        return LEY_OK;
     if (!c->is_mixed)
         return lattice_tables_create(&c->top_tables, &c->top, layout, &c->arena, error);
     const ley_status status = spectral_load_mesh(&c->spectral, error);
@@ -395,8 +413,9 @@ double v_cycle_seconds(const v_cycle *c, size_t atoms)
     if (make_layout(h, c->by_level, &layout, NULL) != LEY_OK)
         return 0;
     double sum_s = transfer_anterpolation_s(&c->transfer, atoms) +
-                   (c->is_mixed ? spectral_transform_s(&c->spectral) + spectral_send_s(&c->spectral)
-                                : lattice_predict(&c->top, &layout, top, 1));
+                   (c->is_mixed   ? spectral_transform_s(&c->spectral) + spectral_send_s(&c->spectral)
+                    : is_given(c) ? 0
+                                  : lattice_predict(&c->top, &layout, top, 1));
     for (int k = 0; k < top; k++)
         sum_s += transfer_restriction_s(&c->transfer, h->level[k + 1].n) + lattice_predict(&c->cutoff, &layout, k, 1) +
                  transfer_prolongation_s(&c->transfer, h->level[k].n);

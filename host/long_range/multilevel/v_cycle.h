@@ -1,7 +1,7 @@
 /* The V-cycle of multilevel summation on one device: from atoms to the potentials of the finest
  * mesh, all on the device. Hardy, Stone, Schulten, Parallel Computing 35, 164 (2009), equations
  * 12 to 16. With HIERARCHY_MIXED the top level is done by Fourier transforms (spectral.h), in a
- * buffer of its own. */
+ * buffer of its own. With HIERARCHY_LOWER the top level's potentials are given. */
 #ifndef LEY_LONG_RANGE_MULTILEVEL_V_CYCLE_H
 #define LEY_LONG_RANGE_MULTILEVEL_V_CYCLE_H
 
@@ -26,6 +26,7 @@ typedef struct v_cycle {
     const hierarchy *hierarchy;
     const atomic_bool *cancelled; /* looked at while weights are made; may be NULL */
     const float *given_charges;   /* of nodes, in the place of atoms (mesh_rows.h); or NULL */
+    const float *top_potentials;  /* of nodes, with HIERARCHY_LOWER */
     bool is_mixed;                /* the top level is done by transforms: */
     hierarchy top_level;
     spectral spectral;
@@ -56,8 +57,10 @@ ley_status v_cycle_ready(v_cycle *c, dev *device, const hierarchy *h, const tran
  * (hierarchy_check_charge()). Errors: those of lattice_sum_create(). */
 ley_status v_cycle_load(v_cycle *c, const spread *atoms, ley_error *error);
 
-/* The cycle itself, within a sequence of operations. */
+/* The cycle itself, within a sequence of operations; and its way up alone, which makes the charges
+ * of all levels. */
 void v_cycle_run(const v_cycle *c, command_sequence *w);
+void v_cycle_run_up(const v_cycle *c, command_sequence *w);
 
 /* How long it is predicted to take with so many atoms, once it is ready; 0: nobody knows. */
 double v_cycle_seconds(const v_cycle *c, size_t atoms);
