@@ -102,7 +102,7 @@ typedef struct file_store {
     bool is_begun, *is_there; /* [n_z]: planes that were written */
     plane_range *range;       /* [n_z]: what they are like; NULL: nobody will ask */
     ranks_file *others;       /* the file that rank 0 has begun, on another rank; or NULL */
-    bool is_kept;             /* the file is no hidden one, and outlives the process, with its record behind the planes: */
+    bool is_kept;             /* the file outlives the process, with its record behind the planes: */
     uint64_t pass;            /* how planes are made (map.h) */
     char path[];
 } file_store;
@@ -299,8 +299,9 @@ static ley_status begin_pass(void *context, uint64_t pass, ley_error *error)
     if (s->others != NULL)
         return LEY_OK;
     const ley_status status = record_planes(s, 0, s->grid.n[2], NULL, error);
-    return status == LEY_OK ? write_at(s, &pass, sizeof pass, values_end(s) + (int64_t)offsetof(record_head, pass), error)
-                            : status;
+    return status == LEY_OK
+               ? write_at(s, &pass, sizeof pass, values_end(s) + (int64_t)offsetof(record_head, pass), error)
+               : status;
 }
 
 static ley_status forget_planes(void *context, int64_t first, int64_t count, ley_error *error)
