@@ -14,7 +14,4 @@ ley_status kept_planes_open(ley_job *job, slab_queue *queue, int64_t planes, int
  * if the first device had done it. */
 ley_status kept_planes_take(ley_job *job, ley_error *error);
 
-/* Pieces of the result that are to be computed once more. */
-void kept_planes_forget(ley_job *job, slab pieces);
-
 #endif
