@@ -89,7 +89,7 @@ typedef struct ley_ranks_forecast {
     bool is_spread_together, is_transformed_together; /* charges and meshes, by all ranks; else by each of them, or: */
     int local_levels;                                 /* of multilevel sums by parts, those that are a rank's own */
     double exchange_s, exchanged_bytes;               /* of what is shared; bytes that each receives */
-    double dealt_s;                     /* slabs: of the rank that has the most of them */
+    double dealt_s;                                   /* slabs: of the rank that has the most of them */
     double counter_s; /* to take these, of the same rank; the bytes of all of them on the link of rank 0: */
     double counter_bytes;
     double gather_s, gathered_bytes; /* values on their way to rank 0, where they come to it */
@@ -101,8 +101,8 @@ typedef struct ley_ranks_forecast {
 } ley_ranks_forecast;
 
 /* Of a job that has a forecast, in which devices take part. `are_written`: all ranks write values
- * into a file (ley_map_create_raw() and others), and they do not come to rank 0. False: it cannot be
- * done by parts. */
+ * into a file (ley_map_create_raw() and others), and they do not come to rank 0. False: it cannot
+ * be done by parts. */
 LEY_API bool ley_job_forecast_ranks(const ley_job *job, const ley_link *link, bool are_written,
                                     ley_ranks_forecast *made);
 

@@ -217,7 +217,7 @@ assert [d['status'] for d in devices] == ['LEY_OK', 'LEY_ERROR_WRONG_RESULT'] an
     done
 done
 
-# ---- Going on --------------------------------------------------------------------------------------
+# ---- Going on ------------------------------------------------------------------------------------
 
 # Planes in kept.mrc.checkpoint; what cannot be read has none.
 planes_there() {

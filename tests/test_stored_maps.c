@@ -217,7 +217,7 @@ static void test_kept(void **state)
     assert_int_equal(ley_map_keep(other, KEPT, "of\nthis molecule\n", &error), LEY_ERROR_FILE);
     ley_map_destroy(other);
     ley_map_destroy(map);
-    /* A plane that is not what was written is computed again, and so are all that were made otherwise. */
+    /* A plane that is not what was written is computed again, and so are all made otherwise. */
     FILE *file = fopen(KEPT, "r+b");
     assert_true(file != NULL && fseek(file, 4 * plane + 8, SEEK_SET) == 0 && fputc(1, file) == 1);
     fclose(file);

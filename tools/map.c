@@ -32,7 +32,7 @@ typedef struct map_values {
 #define OPTION_OF_GRID(name) OPTION_OF(ley_grid_options, name, map_values, grid)
 #define OPTION_OF_MEDIUM(name) OPTION_OF(ley_direct, name, map_values, medium)
 
-enum { OUTPUT, FORMAT, METHOD, SPACING, DIMS, LENGTH, CENTRE, ORIGIN, PADDING, LIKE, POINTS, EXCLUDE, RANKS, LINK, RESUME };
+enum { OUTPUT, FORMAT, METHOD, SPACING, DIMS, LENGTH, CENTRE, ORIGIN, PADDING, LIKE, POINTS, EXCLUDE, RANKS, LINK };
 
 static const option_row map_options[] = {
     [OUTPUT] = {.name = "output",
@@ -113,13 +113,13 @@ static const option_row map_options[] = {
               .high = 1e15,
               .help = "with --ranks: bytes per second that a rank sends or receives, and seconds that the shortest "
                       "message takes"},
-    [RESUME] = {.name = "resume",
-                .kind = OPTION_FLAG,
-                .offset = offsetof(map_values, resume),
-                .help = "go on where the same command has left planes in MAP.checkpoint, and leave them there when it "
-                        "ends early; MAP is a .raw, .npy, .mrc or .ccp4 file",
-                .more = "planes that were written are not computed again after a failure, a signal or a killed "
-                        "process; another input or option is refused; give it from the first run on"},
+    {.name = "resume",
+     .kind = OPTION_FLAG,
+     .offset = offsetof(map_values, resume),
+     .help = "go on where the same command has left planes in MAP.checkpoint, and leave them there when it "
+             "ends early; MAP is a .raw, .npy, .mrc or .ccp4 file",
+     .more = "planes that were written are not computed again after a failure, a signal or a killed "
+             "process; another input or option is refused; give it from the first run on"},
     {.name = "field",
      .kind = OPTION_FLAG,
      .offset = offsetof(map_values, field),
@@ -715,7 +715,10 @@ static job_run *make_run(const parsed_arguments *arguments, const char *output)
                              .output = output_path(output),
                              .problem = &map->problem,
                              .is_dry = values->dry_run,
-                             .link = {.ranks = values->ranks, .latency_s = values->link[1], .bytes_per_s = values->link[0], .halo_A = INFINITY}},
+                             .link = {.ranks = values->ranks,
+                                      .latency_s = values->link[1],
+                                      .bytes_per_s = values->link[0],
+                                      .halo_A = INFINITY}},
                      .problem = {.medium = values->medium}};
     return &map->run;
 }

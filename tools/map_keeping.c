@@ -27,11 +27,13 @@ static bool has_checksum(const char *path)
 static uint64_t hash_of_end(const char *path)
 {
     char end[64];
+    uint64_t hash = start;
     FILE *file = fopen(path, "rb");
-    const bool is = file != NULL && fseek(file, -(long)sizeof end, SEEK_END) == 0;
-    const uint64_t hash = add_bytes(start, end, is ? fread(end, 1, sizeof end, file) : 0);
-    if (file != NULL)
-        fclose(file);
+    if (file == NULL)
+        return hash;
+    if (fseek(file, -(long)sizeof end, SEEK_END) == 0)
+        hash = add_bytes(hash, end, fread(end, 1, sizeof end, file));
+    fclose(file);
     return hash;
 }
 
@@ -59,8 +61,8 @@ static uint64_t hash_of_file(const char *path)
 /* Options on which no value depends, or that other lines are about. */
 static bool is_left_out(const char *name)
 {
-    static const char *const names[] = {"output", "json",  "quiet",        "resume", "plan",   "ranks",
-                                        "link",   "like",  "side-by-side", "format", "dry-run"};
+    static const char *const names[] = {"output", "json", "quiet",        "resume", "plan",   "ranks",
+                                        "link",   "like", "side-by-side", "format", "dry-run"};
     bool is = false;
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         is = is || strcmp(name, names[i]) == 0;

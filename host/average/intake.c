@@ -191,7 +191,7 @@ static void sum_pieces(void *context, size_t first, size_t last)
         const size_t frame = i / k->pieces, from = i % k->pieces * PIECE,
                      count = atoms - from < PIECE ? atoms - from : PIECE;
         intake_add_turns(k->chunk->position_A + 3 * ((k->first + frame) * atoms + from), k->problem->charge_e + from,
-                  k->wave[frame], count, k->sum[i]);
+                         k->wave[frame], count, k->sum[i]);
     }
 }
 

@@ -1,7 +1,6 @@
 #include "io/stored_map.h"
 
 #include "error.h"
-#include "io/atoms_file.h"
 #include "io/binary.h"
 #include "io/target.h"
 #include "memory.h"
@@ -102,7 +101,7 @@ typedef struct file_store {
     bool is_begun, *is_there; /* [n_z]: planes that were written */
     plane_range *range;       /* [n_z]: what they are like; NULL: nobody will ask */
     ranks_file *others;       /* the file that rank 0 has begun, on another rank; or NULL */
-    bool is_kept;             /* the file is no hidden one, and outlives the process, with its record behind the planes: */
+    bool is_kept;             /* the file outlives the process, with its record behind the planes: */
     uint64_t pass;            /* how planes are made (map.h) */
     char path[];
 } file_store;
@@ -153,16 +152,17 @@ static int64_t place_of_sum(const file_store *s, int64_t z)
     return values_end(s) + (int64_t)sizeof(record_head) + z * (int64_t)sizeof(uint64_t);
 }
 
-/* Of values as they are in the file. */
+/* FNV-1a of words, of values as they are in the file: not 0. */
 static uint64_t sum_of_plane(const float *values, size_t n)
 {
-    const float last[2] = {values[n - 1], 0};
-    ley_checksum sum;
-    ley_checksum_start(&sum);
-    ley_checksum_add(&sum, values, n / 2);
-    ley_checksum_add(&sum, last, n % 2);
-    const uint64_t made = ley_checksum_end(&sum);
-    return made != 0 ? made : 1;
+    uint64_t sum = UINT64_C(0xcbf29ce484222325);
+    for (size_t i = 0; i < n; i += 2) {
+        uint64_t word = 0;
+        memcpy(&word, values + i, (n - i < 2 ? n - i : 2) * sizeof *values);
+        sum = (sum ^ word) * UINT64_C(0x100000001b3);
+        sum ^= sum >> 32;
+    }
+    return sum != 0 ? sum : 1;
 }
 
 /* Planes that are in the file, or are not (NULL). */
@@ -299,8 +299,9 @@ static ley_status begin_pass(void *context, uint64_t pass, ley_error *error)
     if (s->others != NULL)
         return LEY_OK;
     const ley_status status = record_planes(s, 0, s->grid.n[2], NULL, error);
-    return status == LEY_OK ? write_at(s, &pass, sizeof pass, values_end(s) + (int64_t)offsetof(record_head, pass), error)
-                            : status;
+    return status == LEY_OK
+               ? write_at(s, &pass, sizeof pass, values_end(s) + (int64_t)offsetof(record_head, pass), error)
+               : status;
 }
 
 static ley_status forget_planes(void *context, int64_t first, int64_t count, ley_error *error)

@@ -25,7 +25,6 @@ static const double least_patience_s = 5;
 /* At the end others are there, unless the job fails. */
 static const double most_end_s = 5;
 
-
 /* Whether this rank has but a part of the atoms; of all, which is done as ever: NULL. */
 static const atoms_part *part_of(const mesh_share_problem *p)
 {
@@ -131,8 +130,8 @@ void mesh_share_foresee(const void *shared, const ley_link *link, rank_outlook *
                                .together_s = t.predicted_s - t.exchange_s,
                                .exchange_s = t.exchange_s,
                                .moved_bytes = moved_bytes(h, &t, r.ranks),
-                               .host_bytes = mesh_bytes(h) +
-                                             (t.transforms ? rank_transform_bytes(h, t.transform, r.ranks) : 0),
+                               .host_bytes =
+                                   mesh_bytes(h) + (t.transforms ? rank_transform_bytes(h, t.transform, r.ranks) : 0),
                                .transforms = t.transforms};
     made->can_part = o->can_part && local_forecast_choose(h, &r, o->atoms, &o->device, &local);
     if (!made->can_part)

@@ -473,10 +473,10 @@ static double part_of_needs(const ley_need *needs, size_t count, double share, d
 {
     double bytes = 0;
     for (size_t i = 0; i < count; i++)
-        bytes += is_one_of(needs[i].what, of_field)           ? 0
-                 : is_one_of(needs[i].what, of_atoms)         ? share * needs[i].bytes
+        bytes += is_one_of(needs[i].what, of_field)         ? 0
+                 : is_one_of(needs[i].what, of_atoms)       ? share * needs[i].bytes
                  : strcmp(needs[i].what, of_processor) == 0 ? device_bytes
-                                                              : needs[i].bytes;
+                                                            : needs[i].bytes;
     return bytes;
 }
 

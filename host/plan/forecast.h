@@ -25,12 +25,12 @@ typedef struct device_forecast {
     size_t need_count, step_count;
     ley_need needs[FORECAST_MOST_NEEDS];
     ley_step steps[FORECAST_MOST_STEPS];
-    double bytes;                  /* of all needs */
-    double before_s, slabs_s;      /* before the first slab; and all slabs, as if it were the only device */
-    void *shared;                  /* of the former what ranks can share, from malloc; or NULL. And what it says: */
+    double bytes;             /* of all needs */
+    double before_s, slabs_s; /* before the first slab; and all slabs, as if it were the only device */
+    void *shared;             /* of the former what ranks can share, from malloc; or NULL. And what it says: */
     void (*foresee)(const void *shared, const ley_link *link, rank_outlook *made);
-    int64_t slab;                  /* pieces at most; 0: nobody knows */
-    char details[160];             /* what else decides: sizes of transforms */
+    int64_t slab;      /* pieces at most; 0: nobody knows */
+    char details[160]; /* what else decides: sizes of transforms */
 } device_forecast;
 
 /* Adds buffers of so many bytes together, none of them larger than `largest`. LEY_ERROR_NO_DEVICE,
@@ -38,7 +38,8 @@ typedef struct device_forecast {
  * all the same. `what` lives for ever. */
 ley_status forecast_need(device_forecast *f, const char *what, double bytes, double largest, ley_error *error);
 
-/* Adds a step before the slabs; or of the slabs, whose steps beside it run at the same time where `is_beside`. */
+/* Adds a step before the slabs; or of the slabs, whose steps beside it run at the same time where
+ * `is_beside`. */
 void forecast_before(device_forecast *f, const char *what, double seconds);
 void forecast_slabs(device_forecast *f, const char *what, double seconds, bool is_beside);
 

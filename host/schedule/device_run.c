@@ -69,8 +69,7 @@ static void tell_progress(ley_job *job)
         .points_done = job->points_done,
         .points_total = job->report.points,
         .elapsed_s = elapsed_s,
-        .evaluations_per_s =
-            own / (double)job->report.points * job->report.evaluations / elapsed_s,
+        .evaluations_per_s = own / (double)job->report.points * job->report.evaluations / elapsed_s,
         .left_s = elapsed_s * (double)(job->report.points - job->points_done) / own,
     };
     job->options.progress(job->options.progress_context, &progress);

@@ -1,5 +1,4 @@
 #include "schedule/job.h"
-#include "schedule/kept_planes.h"
 
 #include "core/options.h"
 #include "core/parameters.h"
@@ -8,6 +7,8 @@
 #include "schedule/given_plan.h"
 #include "schedule/host_sum.h"
 #include "source/atoms.h"
+#include "source/atoms_part.h"
+#include "target/map.h"
 #include "target/statistics.h"
 
 #include <stdio.h>
@@ -339,6 +340,17 @@ static bool needs_any_of(const stage *s, const stage *maker)
     return false;
 }
 
+/* What is kept of pieces of the result that are to be computed once more. */
+static void forget_planes(ley_job *job, slab pieces)
+{
+    ley_map *map = job->target.map;
+    const int64_t each = job->method->piece_planes > 0 ? job->method->piece_planes : 1, first = pieces.first * each;
+    if (map == NULL || !map_is_kept(map))
+        return;
+    const int64_t left = ley_map_grid(map)->n[2] - first;
+    map_planes_forget(map, first, pieces.count * each < left ? pieces.count * each : left, NULL);
+}
+
 /* The slabs of the result that one device, or, where it is SIZE_MAX, any device has computed. */
 static void reopen_result(ley_job *job, size_t device)
 {
@@ -355,7 +367,7 @@ static void reopen_result(ley_job *job, size_t device)
         job->points_done -= job->method->points(job->task, piece);
         job->records[s->device].report.slabs--;
         job->records[s->device].report.points -= job->method->points(job->task, piece);
-        kept_planes_forget(job, piece);
+        forget_planes(job, piece);
         if (!slab_queue_reopen(job_result_queue(job), piece))
             slab_queue_stop(job_result_queue(job));
     }

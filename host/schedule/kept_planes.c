@@ -117,13 +117,3 @@ ley_status kept_planes_take(ley_job *job, ley_error *error)
                ? report_there(job, first, queue, error)
                : status;
 }
-
-void kept_planes_forget(ley_job *job, slab pieces)
-{
-    ley_map *map = job->target.map;
-    const int64_t planes = planes_of(job->method);
-    if (map == NULL || !map_is_kept(map))
-        return;
-    const int64_t first = pieces.first * planes, left = ley_map_grid(map)->n[2] - first, count = pieces.count * planes;
-    map_planes_forget(map, first, count < left ? count : left, NULL);
-}

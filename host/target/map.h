@@ -125,8 +125,7 @@ ley_status map_slabs_give(ley_map *map, int64_t first, int64_t count, float *con
 ley_status map_planes_take(ley_map *map, int64_t first, int64_t count, float **planes, ley_error *error);
 ley_status map_planes_give(ley_map *map, int64_t first, int64_t count, float *planes, bool is_done, ley_error *error);
 
-/* Of a map whose values are not in memory: what planes are like that are in its store already, which
- * are given back later than these. */
+/* Of a map whose values are not in memory: these planes are in its store already. */
 void map_planes_note(ley_map *map, int64_t first, int64_t count, const float *planes);
 
 /* Of planes that another rank has filled, or is to know: bytes of their values, or of a store what
