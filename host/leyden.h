@@ -479,6 +479,10 @@ LEY_API bool ley_driver_is_stuck(void);
 LEY_API size_t ley_engine_device_count(const ley_engine *engine);
 LEY_API const ley_device_info *ley_engine_device(const ley_engine *engine, size_t i);
 
+/* How fast its devices are together, in roots per second, as was measured in an earlier job; 0: of
+ * one of them nobody knows. */
+LEY_API double ley_engine_speed(const ley_engine *engine);
+
 /* Why compiled kernels and measurements could not be kept for the next run, "PATH: why": the first
  * reason in this process, or NULL. Jobs are right without, and begin later. */
 LEY_API const char *ley_cache_complaint(void);
@@ -858,9 +862,10 @@ LEY_API ley_status ley_short_range_check_memory(const ley_atoms *atoms, const le
  * the atoms that lie within `halo_A` above or below its planes, or have an image there, in the
  * order of the file: jobs with these atoms compute the planes of this rank alone. Bounds and sums
  * of charges are the molecule's throughout. `periodic` and `cell_A`: where atoms have images.
- * `speed` is what this rank shall do beside others, 0: nothing. Where the halo is infinite, images
- * lie across the planes, or no rank has any speed, each rank gets all atoms. Errors of any rank,
- * those of ley_atoms_read_binary(), are those of all. */
+ * `speed` is how fast this rank is, in any unit: ranks that are about as fast as each other, or of
+ * which one does not know (not a number), are dealt alike, one of speed 0 gets no planes. Where the
+ * halo is infinite, images lie across the planes, or no rank has any speed, each rank gets all
+ * atoms. Errors of any rank, those of ley_atoms_read_binary(), are those of all. */
 LEY_API ley_status ley_atoms_read_share(const char *path, ley_atoms **atoms, ley_error *error);
 LEY_API ley_status ley_atoms_take_part(ley_atoms *atoms, const ley_grid *grid, const bool periodic[3],
                                        const double cell_A[3][3], double halo_A, double speed, ley_error *error);

@@ -384,6 +384,42 @@ static void test_sides(void **state)
     release(&p);
 }
 
+/* Bins for some planes are those of all planes there, byte by byte, though no other atoms be there
+ * than those in reach of these planes. */
+static void test_planes(void **state)
+{
+    const ley_grid l = cube(-3, 0.5, 43);
+    binning_options o = options_of(5);
+    problem all = bin_atoms(support_atoms(6000, -15, 35, 4), &l, &o);
+    memcpy(o.side_A, all.plan.side_A, sizeof o.side_A);
+    for (o.planes[0] = 0; o.planes[0] < l.n[2]; o.planes[0] += 16) {
+        o.planes[1] = o.planes[0] + 16 < l.n[2] ? o.planes[0] + 16 : l.n[2];
+        const double *position_A = ley_atoms_positions_A(all.atoms), halo_A = binning_reach_of_planes(&all.plan),
+                     low_A = -3 + 0.5 * (double)o.planes[0] - halo_A,
+                     high_A = -3 + 0.5 * (double)(o.planes[1] - 1) + halo_A;
+        double near_A[3 * 6000], charge_e[6000];
+        int32_t number[6000];
+        size_t n = 0;
+        for (int32_t i = 0; i < 6000; i++)
+            if (position_A[3 * i + 2] >= low_A && position_A[3 * i + 2] <= high_A) {
+                memcpy(near_A + 3 * n, position_A + 3 * i, 3 * sizeof *near_A);
+                charge_e[n] = ley_atoms_charges_e(all.atoms)[i];
+                number[n++] = i;
+            }
+        problem part = bin_atoms(support_make_atoms(n, near_A, charge_e, NULL), &l, &o);
+        const int64_t layer = all.plan.n[0] * all.plan.n[1], first = part.plan.first_layer * layer;
+        assert_true(n < 5000 && part.plan.n[2] < all.plan.n[2] && part.plan.bins == part.plan.n[2] * layer);
+        assert_memory_equal(part.binned->slot, all.binned->slot[first * o.depth],
+                            (size_t)(part.plan.bins * o.depth) * sizeof *part.binned->slot);
+        for (int64_t s = 0; s < part.plan.bins * o.depth; s++) {
+            const int32_t found = part.binned->index[s];
+            assert_int_equal(found >= 0 ? number[found] : -1, all.binned->index[first * o.depth + s]);
+        }
+        release(&part);
+    }
+    release(&all);
+}
+
 static void test_neutral_bins(void **state)
 {
     const double position_A[] = {1, 1, 1, 1.1, 1, 1, 1.2, 1, 1}, charge_e[] = {1, 0, 1e-60};
@@ -835,7 +871,8 @@ static void test_transposition_time(void **state)
 
 int main(void)
 {
-    return RUN_GROUP(SUPPORT_GROUP(.name = "binning"), test_any_atoms, test_clusters, test_sides, test_neutral_bins,
-                     test_images, test_same_crystal, test_refusals, test_planted_faults, test_threads, test_any_order,
-                     test_transposition, test_seams, test_binning_time, test_transposition_time);
+    return RUN_GROUP(SUPPORT_GROUP(.name = "binning"), test_any_atoms, test_clusters, test_sides, test_planes,
+                     test_neutral_bins, test_images, test_same_crystal, test_refusals, test_planted_faults,
+                     test_threads, test_any_order, test_transposition, test_seams, test_binning_time,
+                     test_transposition_time);
 }

@@ -46,10 +46,15 @@ static ley_short_range range_of(ley_pair pair, int depth, double fill)
     return range;
 }
 
+static int64_t kept[2]; /* planes whose bins are made; 0, 0: all */
+
 static void problem_of(const ley_atoms *atoms, const ley_grid *l, const ley_short_range *range, cutoff_problem *p)
 {
     ley_error error = {0};
     assert_ok(cutoff_problem_init(p, atoms, l, range, 332.0636, 1, 0.05, &error));
+    binning_options o = p->plan.options;
+    memcpy(o.planes, kept, sizeof kept);
+    assert_ok(binning_prepare(p->atoms, &p->grid, &o, &p->plan, &error));
 }
 
 /* ---- The same bins --------------------------------------------------------------------------- */
@@ -169,6 +174,22 @@ static void test_images(void **state)
         ley_atoms_destroy(atoms);
     }
     assert_true(overflow > 0);
+}
+
+/* Bins for some planes alone, also at both ends of the grid. */
+static void test_planes(void **state)
+{
+    const int64_t n = grid.n[2], parts[][2] = {{0, 8}, {8, n < 16 ? n : 16}, {(n - 1) / 8 * 8, n}};
+    ley_short_range range = range_of(LEY_PAIR_SHIFTED, 8, 0.75);
+    ley_atoms *atoms = scatter(900, 0, 8, 23);
+    for (size_t i = 0; i < 2 * sizeof parts / sizeof *parts; i++) {
+        memcpy(kept, parts[i / 2], sizeof kept);
+        range.periodic[2] = i % 2 == 1;
+        memcpy(range.cell_A[2], (double[]){1, 2, 14}, sizeof range.cell_A[2]);
+        assert_same_bins(atoms, &grid, &range);
+    }
+    memset(kept, 0, sizeof kept);
+    ley_atoms_destroy(atoms);
 }
 
 /* Those of the caller's functions that charges multiply. */
@@ -507,9 +528,11 @@ static void test_plan(void **state)
 static int run_on(const char *selector, const ley_device_info *info)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_random_boxes),   cmocka_unit_test(test_images),        cmocka_unit_test(test_expressions),
-        cmocka_unit_test(test_clusters),       cmocka_unit_test(test_few_atoms),     cmocka_unit_test(test_walls),
-        cmocka_unit_test(test_declined),       cmocka_unit_test(test_wrong_kernels), cmocka_unit_test(test_maps),
+        cmocka_unit_test(test_random_boxes),   cmocka_unit_test(test_images),
+        cmocka_unit_test(test_planes),         cmocka_unit_test(test_expressions),
+        cmocka_unit_test(test_clusters),       cmocka_unit_test(test_few_atoms),
+        cmocka_unit_test(test_walls),          cmocka_unit_test(test_declined),
+        cmocka_unit_test(test_wrong_kernels),  cmocka_unit_test(test_maps),
         cmocka_unit_test(test_order_of_atoms),
     };
     char group[512];

@@ -40,6 +40,10 @@ awk 'BEGIN {srand(7); for (i = 1; i <= 300; i++) printf "ATOM  %5d  C   ALA A%4d
 awk 'BEGIN {srand(8); for (i = 0; i < 500; i++) print 24 * rand(), 24 * rand(), 24 * rand()}' >points.txt
 sed 's/0.00/0.01/' molecule.pqr | awk '{print} END {print "ATOM    301  C   ALA A 301       1.000   2.000   3.000  0.5000 1.5000"}' >other.pqr
 cp "$sources/tests/data/esp_pure.npz" water.npz
+# Atoms that ranks read by parts: water, and two clusters with nothing between them.
+"$BUILD/leyden" generate waterbox --atoms 3000 -o box.atoms -q
+awk 'BEGIN {srand(9); for (i = 1; i <= 600; i++) printf "ATOM  %5d  C   ALA A%4d    %8.3f%8.3f%8.3f %7.4f %6.4f\n", i, i, 9 * rand(), 9 * rand(), (i % 2) * 150 + 9 * rand(), rand() - 0.5, 1.5}' >clusters.pqr
+"$BUILD/leyden" convert clusters.pqr -o clusters.atoms -q
 
 # ---- The same bytes ------------------------------------------------------------------------------
 
@@ -63,6 +67,12 @@ cases=(
     "orbitals.csv orbital water.npz --any-norm --orbital 1-3 --points points.txt --device cpu"
     "potential.npy esp water.npz --any-norm --points points.txt --device host"
     "density.dx density water.npz --any-norm --spacing 0.4 --device cpu"
+    "parts.raw map box.atoms --method cutoff --spacing 0.7 --device cpu --field"
+    "cellparts.npy map box.atoms --method cutoff --cell 31,31,31 --periodic xyz --spacing 0.7 --binning device --device cpu"
+    "fewplanes.mrc map box.atoms --method cutoff --dims 30,30,12 --spacing 1 --pair coulomb --sum compensated --device cpu"
+    "clusters.dx map clusters.atoms --method cutoff --dims 10,10,170 --spacing 1 --device cpu"
+    "atoms.cube map box.atoms --method cutoff --dims 30,30,30 --spacing 1 --device cpu"
+    "skewed.raw map box.atoms --method cutoff --cell 31,0,0,9,31,0,0,5,31 --periodic xyz --spacing 1.5 --device cpu"
 )
 for c in "${cases[@]}"; do
     read -r output words <<<"$c"
@@ -185,6 +195,98 @@ assert [d['status'] for d in devices] == ['LEY_OK', 'LEY_ERROR_WRONG_RESULT'] an
         no_half_file killed "$how"
     done
 done
+
+# ---- Molecules by parts --------------------------------------------------------------------------
+
+# damage IN OUT NUMBER VALUE: another number in a file of atoms, whose checksum (XXH64) is right.
+damage() {
+    python3 - "$@" <<'END'
+import struct
+import sys
+M, P = (1 << 64) - 1, [0, 0x9E3779B185EBCA87, 0xC2B2AE3D27D4EB4F, 0x165667B19E3779F9, 0x85EBCA77C2B2AE63, 0x27D4EB2F165667C5]
+def rotated(x, bits):
+    return (x << bits | x >> 64 - bits) & M
+def mixed(lane, word):
+    return rotated(lane + word * P[2] & M, 31) * P[1] & M
+def checksum(data):
+    words, lane = struct.unpack('<%dQ' % (len(data) // 8), data), [P[1] + P[2] & M, P[2], 0, -P[1] & M]
+    whole = len(words) // 4 * 4
+    for i in range(whole):
+        lane[i % 4] = mixed(lane[i % 4], words[i])
+    h = sum(rotated(lane[k], (1, 7, 12, 18)[k]) for k in range(4)) & M
+    for k in range(4):
+        h = ((h ^ mixed(0, lane[k])) * P[1] + P[4]) & M
+    h = h + len(data) & M
+    for word in words[whole:]:
+        h = (rotated(h ^ mixed(0, word), 27) * P[1] + P[4]) & M
+    h = (h ^ h >> 33) * P[2] & M
+    h = (h ^ h >> 29) * P[3] & M
+    return h ^ h >> 32
+data = bytearray(open(sys.argv[1], 'rb').read())
+assert checksum(bytes(data[:-8])) == struct.unpack('<Q', data[-8:])[0]
+struct.pack_into('<d', data, 24 + 8 * int(sys.argv[3]), float(sys.argv[4]))
+struct.pack_into('<Q', data, len(data) - 8, checksum(bytes(data[:-8])))
+open(sys.argv[2], 'wb').write(data)
+END
+}
+
+# What is wrong with a file says the same as one rank, whichever rank has that atom; and ranks whose
+# only device fails, or is wrong, end all.
+parts_that_fail() {
+    local name word mpi fault
+    damage box.atoms number.atoms $((3 * 2900 + 1)) nan
+    damage box.atoms charge.atoms $((3 * 3000 + 1500)) 1e9
+    head -c 100000 box.atoms >short.atoms
+    cp box.atoms altered.atoms
+    printf x | dd of=altered.atoms bs=1 seek=90000 conv=notrunc 2>/dev/null
+    for name in number charge short altered; do
+        word="map $name.atoms --method cutoff --spacing 2 --device cpu -o failed.raw"
+        # shellcheck disable=SC2086
+        "$BUILD/leyden" $word >said_one 2>&1 && wrong "$name.atoms was read"
+        for mpi in $mpis; do
+            # shellcheck disable=SC2086
+            run -n 3 "$BUILD/leyden-$mpi" $word >said 2>&1 && wrong "$mpi: $name.atoms was read"
+            grep -qF "$(sed 's/^leyden: //' said_one)" said || wrong "$mpi: $name.atoms: $(cat said)"
+            no_half_file failed "$name.atoms"
+        done
+    done
+    word="map box.atoms --method cutoff --spacing 0.7 --device cpu -q -o failed.raw"
+    for fault in fail scale; do
+        # shellcheck disable=SC2086
+        run -n 1 "$BUILD/leyden-$mpi" $word : -n 1 $faulty FAULTY_OPENCL=call=clEnqueueReadBuffer,fault=$fault,ever=1 "$BUILD/leyden-$mpi" $word >said 2>&1 &&
+            wrong "$mpi: a part without a device: $fault"
+        grep -q 'rank 1: ' said || wrong "$mpi: a part without a device: $fault: $(cat said)"
+        no_half_file failed "a part without a device"
+    done
+}
+parts_that_fail
+
+# Where atoms, grid and ranks grow together, no rank's memory does; where each has all atoms it
+# does.
+memory_of_parts() {
+    cat >measured <<'END'
+#!/usr/bin/env python3
+import os, resource, subprocess, sys
+code = subprocess.call(sys.argv[1:], close_fds=False)
+rank = os.environ.get('OMPI_COMM_WORLD_RANK', os.environ.get('PMI_RANK'))
+open('memory.' + rank, 'w').write('%d\n' % resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)
+sys.exit(code)
+END
+    chmod +x measured
+    local n kind atoms_2 atoms_5 pqr_2 pqr_5
+    for n in 2 5; do
+        awk -v n=$n 'BEGIN {srand(5); for (i = 1; i <= 100000 * n; i++) printf "ATOM  %5d  O   HOH  %4d    %8.3f%8.3f%8.3f %7.4f %6.4f\n", i % 99999, i % 9999, 40 * rand(), 40 * rand(), 625 * n * rand(), rand() - 0.5, 1.5}' >long.pqr
+        "$BUILD/leyden" convert long.pqr -o long.atoms -q
+        for kind in atoms pqr; do
+            POCL_MAX_PTHREAD_COUNT=1 run -n $n ./measured "$BUILD/leyden-$mpi" map long.$kind --method cutoff --dims 12,12,$((156 * n)) --spacing 4 --device cpu -q -o long.raw >said 2>&1 || wrong "$mpi: $n ranks: $(cat said)"
+            eval "${kind}_$n=$(cat memory.* | sort -n | tail -n 1)"
+            rm -f memory.*
+        done
+    done
+    [ "$((10 * atoms_5))" -lt "$((12 * atoms_2))" ] || wrong "$mpi: the largest rank of 2 has $atoms_2 KB, and of 5 $atoms_5 KB"
+    [ "$((10 * pqr_5))" -gt "$((12 * pqr_2))" ] || wrong "$mpi: all atoms on each rank take $pqr_2 and $pqr_5 KB: too few to tell"
+}
+[ "${TEST_LEVEL:-quick}" = quick ] || memory_of_parts
 
 # ---- Long-range sums -----------------------------------------------------------------------------
 

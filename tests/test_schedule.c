@@ -5,12 +5,14 @@
 #include "build_cache.h"
 #include "calibration.h"
 #include "clock.h"
+#include "core/deal.h"
 #include "fake_job.h"
 #include "schedule/device_run.h"
 #include "schedule/slab_queue.h"
 #include "watch.h"
 
 #include <dirent.h>
+#include <math.h>
 #include <stdatomic.h>
 #include <unistd.h>
 
@@ -464,6 +466,53 @@ static void test_slab_queue(void **state)
     slab_queue_destroy(&queue);
 }
 
+/* The least time that pieces in a row take workers in their order, by trying all ways. */
+static double least_time(const double *weight, int64_t pieces, const double *speed, size_t workers)
+{
+    double best = workers == 1 && pieces > 0 && speed[0] == 0 ? INFINITY : 0, taken = 0;
+    if (workers == 1) {
+        for (int64_t i = 0; i < pieces && speed[0] > 0; i++)
+            best += weight[i] / speed[0];
+        return best;
+    }
+    best = INFINITY;
+    for (int64_t n = 0; n <= pieces && (n == 0 || speed[0] > 0); n++) {
+        best = fmin(best, fmax(taken, least_time(weight + n, pieces - n, speed + 1, workers - 1)));
+        taken += n < pieces && speed[0] > 0 ? weight[n] / speed[0] : 0;
+    }
+    return best;
+}
+
+/* Pieces in a row are dealt so that nobody is done later than he must be: by few and many workers,
+ * fast and slow ones and such as do nothing. */
+static void test_dealing(void **state)
+{
+    static const double weight[] = {1, 5, 2, 2, 7, 1, 1, 3, 0.5},
+                        all[][4] = {{1, 1, 1, 1}, {3, 1, 1, 9}, {0, 1, 0.5, 0}};
+    enum { PIECES = sizeof weight / sizeof *weight };
+    (void)state;
+    for (size_t k = 0; k < 3; k++)
+        for (int64_t pieces = 0; pieces <= PIECES; pieces += 3) {
+            int64_t first[5];
+            double latest = 0;
+            deal_in_rows(weight, pieces, all[k], 4, first);
+            assert_true(first[0] == 0 && first[4] == pieces);
+            for (size_t w = 0; w < 4; w++) {
+                double taken = 0;
+                assert_true(first[w] <= first[w + 1] && (all[k][w] > 0 || first[w] == first[w + 1]));
+                for (int64_t i = first[w]; i < first[w + 1]; i++)
+                    taken += weight[i] / all[k][w];
+                latest = fmax(latest, taken);
+            }
+            assert_true(latest <= least_time(weight, pieces, all[k], 4) * (1 + 1e-9));
+        }
+    double about[] = {100, 0, 110}, different[] = {100, 0, 200}, unknown[] = {NAN, 0, 7}, none[] = {0, 0};
+    assert_true(deal_compare_speeds(about, 3) && about[0] == 1 && about[1] == 0 && about[2] == 1);
+    assert_true(deal_compare_speeds(different, 3) && different[0] == 100 && different[2] == 200);
+    assert_true(deal_compare_speeds(unknown, 3) && unknown[0] == 1 && unknown[1] == 0 && unknown[2] == 1);
+    assert_false(deal_compare_speeds(none, 2));
+}
+
 int main(void)
 {
     support_fresh_cache();
@@ -472,5 +521,5 @@ int main(void)
                      test_small_memory, test_cancel_within_a_slab, test_reasons_of_a_failover,
                      test_processors_beside_a_card, test_two_paths_to_a_card, test_selectors,
                      test_two_paths_to_one_card, test_bad_options, test_sizes_of_options,
-                     test_an_engine_keeps_its_facts, test_slab_queue);
+                     test_an_engine_keeps_its_facts, test_slab_queue, test_dealing);
 }

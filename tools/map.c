@@ -474,9 +474,10 @@ static ley_status make_map(const job_run *run, const ley_grid *grid, const char 
 static ley_status take_part(const map_run *map, ley_error *error)
 {
     const periodic_cell *cell = cell_of(&map->run);
-    const double halo_A = map->run.method->halo_A(&map->problem, &map->grid);
-    return ley_atoms_take_part(map->problem.atoms, &map->grid, cell->periodic, cell->vector_A, halo_A,
-                               map->run.engine != NULL ? 1 : 0, error);
+    const double halo_A = map->run.method->halo_A(&map->problem, &map->grid),
+                 known = map->run.engine != NULL ? ley_engine_speed(map->run.engine) : 0,
+                 speed = map->run.engine != NULL && known == 0 ? NAN : known;
+    return ley_atoms_take_part(map->problem.atoms, &map->grid, cell->periodic, cell->vector_A, halo_A, speed, error);
 }
 
 static ley_status place(job_run *run, ley_error *error)

@@ -394,6 +394,22 @@ bool ley_driver_is_stuck(void)
     return watch_stuck() > 0 || driver_thread_adrift() > 0;
 }
 
+double ley_engine_speed(const ley_engine *engine)
+{
+    double sum = 0;
+    for (size_t i = 0; i < engine->worker_count; i++) {
+        calibration known;
+        double fastest = 0;
+        calibrate_cached(engine->workers[i].info, CALIBRATE_ROOTS, &known);
+        for (int root = 0; root < LEY_ROOT_COUNT; root++)
+            fastest = known.roots_per_s[root] > fastest ? known.roots_per_s[root] : fastest;
+        if (fastest == 0)
+            return 0;
+        sum += fastest;
+    }
+    return sum;
+}
+
 size_t ley_engine_device_count(const ley_engine *engine)
 {
     return engine->worker_count;

@@ -283,10 +283,10 @@ ley_status ley_atoms_file_open(const char *path, ley_atoms_file *f, ley_checksum
         return ley_fail(error, LEY_ERROR_FILE, "%s: %s", path, strerror(reason));
     }
     *f = (ley_atoms_file){.path = path, .file = file};
-    const ley_status status = S_ISREG(known.st_mode)
-                                  ? read_header(file, path, (uint64_t)known.st_size, sum, &f->atoms, error)
-                                  : ley_fail(error, LEY_ERROR_FILE,
-                                             "%s: a binary file of atoms must be a regular file", path);
+    const ley_status status =
+        S_ISREG(known.st_mode)
+            ? read_header(file, path, (uint64_t)known.st_size, sum, &f->atoms, error)
+            : ley_fail(error, LEY_ERROR_FILE, "%s: a binary file of atoms must be a regular file", path);
     if (status != LEY_OK)
         close(file);
     return status;
@@ -344,12 +344,13 @@ ley_status ley_atoms_read_unchecked(const char *path, ley_atoms **atoms, ley_err
 {
     ley_pdb_finding finding;
     return ley_atoms_is_binary(path) ? ley_atoms_read_binary(path, atoms, error)
-                           : ley_pqr_read(path, LEY_PDB_TAKEN, &finding, atoms, error);
+                                     : ley_pqr_read(path, LEY_PDB_TAKEN, &finding, atoms, error);
 }
 
 ley_status ley_atoms_read(const char *path, ley_atoms **atoms, ley_error *error)
 {
-    return ley_atoms_is_binary(path) ? ley_atoms_read_binary(path, atoms, error) : ley_atoms_read_pqr(path, atoms, error);
+    return ley_atoms_is_binary(path) ? ley_atoms_read_binary(path, atoms, error)
+                                     : ley_atoms_read_pqr(path, atoms, error);
 }
 
 ley_atoms_form ley_atoms_form_of(const char *path)

@@ -31,9 +31,9 @@ void ley_checksum_start(ley_checksum *sum);
 void ley_checksum_add(ley_checksum *sum, const void *bytes, size_t words);
 uint64_t ley_checksum_end(const ley_checksum *sum);
 
-/* Of what is there already: such a file whose header is right, which begins its sum; so many of its 5 n numbers from the first on, which are
- * added to the sum unless that is NULL; and whether the sum of all of them is the file's. Errors:
- * those of ley_atoms_read_binary(). */
+/* Of what is there already: such a file whose header is right, which begins its sum; so many of its
+ * 5 n numbers from the first on, which are added to the sum unless that is NULL; and whether the
+ * sum of all of them is the file's. Errors: those of ley_atoms_read_binary(). */
 typedef struct ley_atoms_file {
     const char *path;
     int file;

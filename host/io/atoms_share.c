@@ -1,4 +1,5 @@
 /* Molecules by parts: ranks read shares of a file, deal planes of a grid, and exchange atoms. */
+#include "core/deal.h"
 #include "error.h"
 #include "io/atoms_file.h"
 #include "memory.h"
@@ -170,7 +171,8 @@ static ley_status make_part(const ley_atoms *share, size_t whole, atoms_part **m
         first[r] = (int64_t)((share_first(whole, (int)r) + stride - 1) / stride);
     const size_t before = share_first(whole, ranks_own());
     for (int64_t k = first[ranks_own()]; k < first[ranks_own() + 1]; k++)
-        memcpy(sample_A + 3 * k, ley_atoms_positions_A(share) + 3 * ((size_t)k * stride - before), 3 * sizeof *sample_A);
+        memcpy(sample_A + 3 * k, ley_atoms_positions_A(share) + 3 * ((size_t)k * stride - before),
+               3 * sizeof *sample_A);
     ranks_exchange_end(ranks_exchange_begin(sample_A, 3 * sizeof *sample_A, first));
     free(first);
     part->whole = whole;
@@ -238,8 +240,8 @@ static double plane_A(const ley_grid *grid, int64_t plane)
 
 /* Of layers of planes: what each takes, by the atoms in its reach; a little, where there are
  * none. */
-static double *make_weights(const atoms_part *part, const ley_grid *grid, int64_t layers, double halo_A, double period_A,
-                            ley_error *error)
+static double *make_weights(const atoms_part *part, const ley_grid *grid, int64_t layers, double halo_A,
+                            double period_A, ley_error *error)
 {
     const double empty = 0.01 * (double)part->sampled / (double)layers;
     double *weight = calloc((size_t)layers, sizeof *weight);
@@ -255,33 +257,13 @@ static double *make_weights(const atoms_part *part, const ley_grid *grid, int64_
     return weight;
 }
 
-/* Layers in a row for each rank, none of which takes longer than this: whether that is all of
- * them. */
-static bool deal_within(double most, const double *weight, int64_t layers, const double *speed, int ranks, int64_t *first)
+/* Between which places the atoms are a rank's own: up to the next rank's planes, and all that is
+ * below or above the grid. */
+static void find_own(const atoms_part *part, const ley_grid *grid, int rank, double own_A[2])
 {
-    int64_t l = 0;
-    for (int r = 0; r < ranks; r++) {
-        double taken = 0;
-        first[r] = l;
-        for (; l < layers && taken + weight[l] <= most * speed[r]; l++)
-            taken += weight[l];
-    }
-    first[ranks] = l;
-    return l == layers;
-}
-
-/* So that the rank that takes longest is done as soon as it can be. */
-static void deal_layers(const double *weight, int64_t layers, const double *speed, int ranks, int64_t *first)
-{
-    enum { HALVINGS = 50 };
-    double low = 0, high = 1;
-    while (!deal_within(high, weight, layers, speed, ranks, first))
-        high *= 2;
-    for (int i = 0; i < HALVINGS; i++) {
-        const double middle = (low + high) / 2;
-        *(deal_within(middle, weight, layers, speed, ranks, first) ? &high : &low) = middle;
-    }
-    deal_within(high, weight, layers, speed, ranks, first);
+    const int64_t first = part->planes[rank], end = part->planes[rank + 1];
+    own_A[0] = first == end ? INFINITY : first > 0 ? plane_A(grid, first) : -INFINITY;
+    own_A[1] = end == grid->n[2] ? INFINITY : plane_A(grid, end);
 }
 
 static ley_status deal_planes(atoms_part *part, const ley_grid *grid, double halo_A, double period_A,
@@ -293,7 +275,7 @@ static ley_status deal_planes(atoms_part *part, const ley_grid *grid, double hal
     if (weight == NULL)
         return LEY_ERROR_MEMORY;
     int64_t *planes = (int64_t *)(void *)(part + 1);
-    deal_layers(weight, layers, speed, ranks, planes);
+    deal_in_rows(weight, layers, speed, (size_t)ranks, planes);
     free(weight);
     for (int r = 0; r <= ranks; r++)
         planes[r] = planes[r] < layers ? planes[r] * ATOMS_PART_PLANES : grid->n[2];
@@ -301,8 +283,7 @@ static ley_status deal_planes(atoms_part *part, const ley_grid *grid, double hal
     part->first = planes[own];
     part->end = planes[own + 1];
     part->halo_A = halo_A;
-    part->own_A[0] = own > 0 ? plane_A(grid, part->first) : -INFINITY;
-    part->own_A[1] = own + 1 < ranks ? plane_A(grid, part->end) : INFINITY;
+    find_own(part, grid, own, part->own_A);
     return LEY_OK;
 }
 
@@ -327,16 +308,6 @@ static void put_record(ley_atoms *atoms, size_t i, const record *r)
     numbers[4 * n + i] = r->number[4];
 }
 
-/* Whether a rank gets an atom: it is its own, or it or an image is in its halo. */
-static bool gets(const atoms_part *part, const ley_grid *grid, double period_A, int rank, double z_A)
-{
-    const int64_t first = part->planes[rank], end = part->planes[rank + 1];
-    return (z_A >= (rank > 0 ? plane_A(grid, first) : -INFINITY) &&
-            z_A < (rank + 1 < ranks_count() ? plane_A(grid, end) : INFINITY)) ||
-           (end > first && images_between(z_A, plane_A(grid, first) - part->halo_A, plane_A(grid, end - 1) + part->halo_A,
-                                          period_A) > 0);
-}
-
 /* to[r + 1] - to[r] atoms are for rank r; `records` NULL: they are only counted. */
 static void sort_out(const ley_atoms *share, const ley_grid *grid, double period_A, int64_t *to, record *records)
 {
@@ -344,9 +315,14 @@ static void sort_out(const ley_atoms *share, const ley_grid *grid, double period
     const double *position_A = ley_atoms_positions_A(share);
     int64_t n = 0;
     for (int r = 0; r < ranks_count(); r++) {
+        double own_A[2];
+        const int64_t first = part->planes[r], end = part->planes[r + 1];
+        const double low_A = plane_A(grid, first) - part->halo_A, high_A = plane_A(grid, end - 1) + part->halo_A;
+        find_own(part, grid, r, own_A);
         to[r] = n;
-        for (size_t i = 0; i < ley_atoms_count(share); i++) {
-            if (!gets(part, grid, period_A, r, position_A[3 * i + 2]))
+        for (size_t i = 0; i < ley_atoms_count(share) && first < end; i++) {
+            const double z_A = position_A[3 * i + 2];
+            if (!(z_A >= own_A[0] && z_A < own_A[1]) && images_between(z_A, low_A, high_A, period_A) == 0)
                 continue;
             if (records != NULL)
                 records[n] = record_of(share, i);
@@ -413,9 +389,10 @@ static ley_status deal_records(ley_atoms *atoms, record *mine, const int64_t *to
 static ley_status exchange(ley_atoms *atoms, atoms_part *part, const ley_grid *grid, double period_A, ley_error *error)
 {
     const size_t ranks = (size_t)ranks_count();
-    int64_t *to = calloc(2 * (ranks + 1), sizeof *to), *from = to + ranks + 1;
+    int64_t *to = calloc(2 * (ranks + 1), sizeof *to);
     if (to == NULL)
         return ley_fail_memory(error, 2 * ranks * sizeof *to, "the ranks");
+    int64_t *from = to + ranks + 1;
     sort_out(atoms, grid, period_A, to, NULL);
     ley_status status = ask_counts(to, from, error);
     if (status == LEY_OK)
@@ -437,7 +414,8 @@ static ley_status take_all(ley_atoms *atoms, ley_error *error)
 {
     const atoms_part *part = ley_atoms_part(atoms);
     const size_t ranks = (size_t)ranks_count(), n = part->whole;
-    ley_status status = memory_check_one("the atoms, on their way", 2 * (double)n * sizeof(record), "fewer atoms", error);
+    ley_status status =
+        memory_check_one("the atoms, on their way", 2 * (double)n * sizeof(record), "fewer atoms", error);
     record *all = status == LEY_OK ? malloc(n * sizeof *all) : NULL;
     int64_t *first = calloc(ranks + 1, sizeof *first);
     if (status == LEY_OK && (all == NULL || first == NULL))
@@ -475,14 +453,12 @@ ley_status ley_atoms_take_part(ley_atoms *atoms, const ley_grid *grid, const boo
     const size_t ranks = (size_t)ranks_count();
     atoms_part *part = (atoms_part *)(uintptr_t)ley_atoms_part(atoms);
     const double period_A = period_of(periodic, cell_A);
-    double *all = calloc(ranks, sizeof *all), fastest = 0;
+    double *all = calloc(ranks, sizeof *all);
     if (all == NULL)
         return ley_fail_memory(error, ranks * sizeof *all, "the ranks");
     ranks_share(&speed, sizeof speed, all);
-    for (size_t r = 0; r < ranks; r++)
-        fastest = fmax(fastest, all[r]);
     ley_status status = LEY_OK;
-    if (part != NULL && isfinite(halo_A) && isfinite(period_A) && fastest > 0) {
+    if (part != NULL && isfinite(halo_A) && isfinite(period_A) && deal_compare_speeds(all, ranks)) {
         status = deal_planes(part, grid, halo_A, period_A, all, error);
         if (status == LEY_OK)
             status = exchange(atoms, part, grid, period_A, error);

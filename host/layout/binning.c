@@ -6,7 +6,7 @@
 #include "layout/grid_frame.h"
 #include "memory.h"
 #include "parallel.h"
-#include "source/atoms_part.h"
+#include "source/atoms.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -169,19 +169,19 @@ static bool lay_out(binning_plan *plan, const double side_A[3])
     return ley_multiply(bins * plan->options.depth, 4 * (int64_t)sizeof(float), &plan->slot_bytes);
 }
 
-/* Where the regions that begin at a plane have their home, in bins from the origin. */
+/* Where the regions that begin at a plane have their home, in bins from the origin: as kernels look
+ * for it. */
 static int64_t home_of_plane(const binning_plan *plan, int64_t plane)
 {
     return (int64_t)floor((double)plane * plan->grid.step_A[2][2] / plan->side_A[2]);
 }
 
-/* Of the bins that are laid out those that some of the planes need. A hair may make a home that of
- * the bin beside it. */
+/* Of the bins that are laid out those that some of the planes need. */
 static void keep_planes(binning_plan *plan)
 {
     const int64_t region = plan->options.region[2], *planes = plan->options.planes;
-    const int64_t low = plan->origin_bin[2] + home_of_plane(plan, planes[0]) - plan->below[2] - 1,
-                  high = plan->origin_bin[2] + home_of_plane(plan, (planes[1] - 1) / region * region) + plan->above[2] + 1;
+    const int64_t low = plan->origin_bin[2] + home_of_plane(plan, planes[0]) - plan->below[2],
+                  high = plan->origin_bin[2] + home_of_plane(plan, (planes[1] - 1) / region * region) + plan->above[2];
     const int64_t first = low > 0 ? low : 0, last = high < plan->layers - 1 ? high : plan->layers - 1;
     plan->first_layer = first;
     plan->origin_bin[2] -= first;
@@ -190,11 +190,10 @@ static void keep_planes(binning_plan *plan)
     plan->bins = plan->n[0] * plan->n[1] * plan->n[2];
 }
 
-void binning_reach_of_planes(const binning_plan *plan, double *below_A, double *above_A)
+double binning_reach_of_planes(const binning_plan *plan)
 {
-    const double more_A = 3 * plan->side_A[2];
-    *below_A = (double)plan->below[2] * plan->side_A[2] + more_A;
-    *above_A = (double)plan->above[2] * plan->side_A[2] + more_A;
+    const double hair = 1e-6, side_A = plan->side_A[2], region_A = plan->region_high_A[2];
+    return fmax((double)(plan->below[2] + 1) * side_A, (double)(plan->above[2] + 1) * side_A - region_A) * (1 + hair);
 }
 
 enum {

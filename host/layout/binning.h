@@ -57,8 +57,8 @@ typedef struct binning_plan {
     int64_t origin_bin[3]; /* the bin with its lowest corner on the grid's origin, which is below 0 where only the bins
                               of later planes are kept: */
     int64_t layers, first_layer; /* of all bins along z, and the first one of these that is kept */
-    int64_t slot_bytes;    /* of all slots */
-    double entries;        /* atoms and images in reach, an estimate */
+    int64_t slot_bytes;          /* of all slots */
+    double entries;              /* atoms and images in reach, an estimate */
 } binning_plan;
 
 /* The side of the bins, and their number: at most four for each atom in reach and 4096 more, and no
@@ -92,8 +92,8 @@ typedef struct binning_images {
 /* Errors: none, for a plan that binning_prepare() made of as many atoms. */
 ley_status binning_find_images(const binning_plan *plan, size_t atoms, binning_images *images, ley_error *error);
 
-/* How far below and above some planes the atoms are at most that their bins hold. */
-void binning_reach_of_planes(const binning_plan *plan, double *below_A, double *above_A);
+/* How far below and above the planes of some regions the atoms are at most that their bins hold. */
+double binning_reach_of_planes(const binning_plan *plan);
 
 /* The first point of a region, counted in regions, from the grid's origin. */
 void binning_first_point_A(const binning_plan *plan, const int64_t region[3], double point_A[3]);

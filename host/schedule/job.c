@@ -6,7 +6,7 @@
 #include "ranks.h"
 #include "schedule/given_plan.h"
 #include "schedule/host_sum.h"
-#include "source/atoms_part.h"
+#include "source/atoms.h"
 #include "target/statistics.h"
 
 #include <stdio.h>

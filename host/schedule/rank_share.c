@@ -32,11 +32,12 @@ static identity identity_of(const ley_job *job)
     made.atoms = job->report.atoms;
     if (job_is_by_parts(job)) /* of all ranks, which have agreed on it */
         made.charges_e = ley_atoms_total_charge_e(job->atoms);
-    else for (int64_t i = 0; i < made.atoms; i++) {
-        made.charges_e += ley_atoms_charges_e(job->atoms)[i];
-        for (int axis = 0; axis < 3; axis++)
-            made.positions_A += (double)(axis + 1) * ley_atoms_positions_A(job->atoms)[3 * i + axis];
-    }
+    else
+        for (int64_t i = 0; i < made.atoms; i++) {
+            made.charges_e += ley_atoms_charges_e(job->atoms)[i];
+            for (int axis = 0; axis < 3; axis++)
+                made.positions_A += (double)(axis + 1) * ley_atoms_positions_A(job->atoms)[3 * i + axis];
+        }
     made.is_by_host = job->is_by_host;
     return made;
 }
@@ -203,12 +204,50 @@ static ley_status share_at_first(ley_job *job, ley_error *error)
     return LEY_OK;
 }
 
+static void put_text(char *to, size_t size, const char *text)
+{
+    const size_t length = text != NULL ? strnlen(text, size - 1) : 0;
+    if (length > 0)
+        memcpy(to, text, length);
+    to[length] = '\0';
+}
+
+/* Nobody else has the atoms for what a rank cannot do: its failure is that of all. */
+static ley_status share_failure(ley_status status, const ley_error *own, ley_error *error)
+{
+    struct failure {
+        ley_status status;
+        char message[512];
+    } said = {.status = status}, *all = calloc((size_t)ranks_count(), sizeof *all);
+    if (all == NULL)
+        return ley_fail_memory(error, (size_t)ranks_count() * sizeof *all, "the ranks");
+    put_text(said.message, sizeof said.message, own->message);
+    ranks_share(&said, sizeof said, all);
+    for (int r = 0; r < ranks_count() && status == LEY_OK; r++)
+        if (all[r].status != LEY_OK)
+            status = ley_fail(error, all[r].status, "rank %d: %s", r, all[r].message);
+    free(all);
+    return status;
+}
+
+/* The slabs of its own planes. */
+static ley_status run_part(ley_job *job, ley_status (*run)(ley_job *job, ley_error *error), ley_error *error)
+{
+    ley_error why = {0};
+    const ley_status own = slab_queue_left(job_result_queue(job)) > 0 ? run(job, &why) : LEY_OK,
+                     status = share_failure(own, &why, error);
+    if (own != LEY_OK)
+        ley_error_copy(error, &why);
+    ley_error_clear(&why);
+    return status;
+}
+
 ley_status rank_share_run(ley_job *job, ley_status (*run)(ley_job *job, ley_error *error), ley_error *error)
 {
     if (!job->is_shared)
         return run(job, error);
-    if (job_is_by_parts(job)) /* what is left is this rank's, and nobody else has its atoms */
-        return slab_queue_left(job_result_queue(job)) > 0 ? run(job, error) : LEY_OK;
+    if (job_is_by_parts(job))
+        return run_part(job, run, error);
     size_t left = 0;
     bool is_able = job->engine->worker_count > 0, is_any_able = true;
     ley_error why = {0};
@@ -312,14 +351,6 @@ static void move_slab(parcel *p, const ley_job *job, const rank_values *v, bool 
 }
 
 /* ---- What a rank says of itself -------------------------------------------------------------- */
-
-static void put_text(char *to, size_t size, const char *text)
-{
-    const size_t length = text != NULL ? strnlen(text, size - 1) : 0;
-    if (length > 0)
-        memcpy(to, text, length);
-    to[length] = '\0';
-}
 
 static void describe(rank_record *r, const ley_device_info *info, const device_record *of)
 {

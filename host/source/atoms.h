@@ -38,8 +38,12 @@ ley_status ley_atoms_complete(ley_atoms *atoms, ley_error *error);
 /* The same of atoms that stand behind so many others: adds them to what is known of these. */
 ley_status ley_atoms_see(const ley_atoms *atoms, size_t before, atoms_facts *facts, ley_error *error);
 
-/* Makes them a part, from malloc, which is theirs from now on, of a molecule of which this is known;
- * or, NULL, all of it. */
+/* NULL: these are all atoms of the molecule. */
+const atoms_part *ley_atoms_part(const ley_atoms *atoms);
+atoms_sample ley_atoms_sample(const ley_atoms *atoms);
+
+/* Makes them a part, from malloc, which is theirs from now on, of a molecule of which this is
+ * known; or, NULL, all of it. */
 void ley_atoms_set_part(ley_atoms *atoms, atoms_part *part, const atoms_facts *facts);
 
 /* Has the atoms of `from`, which ends, in place of its own, and is the part that it was. */

@@ -28,15 +28,11 @@ typedef struct atoms_part {
     const double *sample_A; /* [sampled][3]; all arrays stand behind this struct */
 } atoms_part;
 
-/* NULL: these are all atoms of the molecule. */
-const atoms_part *ley_atoms_part(const ley_atoms *atoms);
-
 /* Every so-manieth atom of the molecule, the same of all atoms and of a part: `count` positions,
  * every `step`-th one from here on; each stands for `stride` atoms. */
 typedef struct atoms_sample {
     const double *position_A;
     size_t count, step, stride;
 } atoms_sample;
-atoms_sample ley_atoms_sample(const ley_atoms *atoms);
 
 #endif

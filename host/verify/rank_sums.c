@@ -114,9 +114,10 @@ static ley_status answer_together(answer *a, ley_error *error)
 {
     const size_t n = (size_t)a->asked->n * (a->asked->are_fields ? 3 : 1), ranks = (size_t)ranks_count(),
                  bytes = (ranks + 1) * n * sizeof(reference_value);
-    reference_value *own = malloc(bytes), *all = own + n, *sums = a->sums;
+    reference_value *own = malloc(bytes), *sums = a->sums;
     if (own == NULL)
         return ley_fail_memory(error, bytes, "the verification");
+    reference_value *all = own + n;
     a->sums = own;
     parallel_ranges((size_t)a->asked->n, sum_some, a);
     ranks_share(own, n * sizeof *own, all);

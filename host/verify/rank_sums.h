@@ -1,5 +1,5 @@
-/* Sums over all atoms, of which each rank has a part: rank 0 asks for them at some places, each rank
- * sums over its own atoms there, and the sums are added. */
+/* Sums over all atoms, of which each rank has a part: rank 0 asks for them at some places, each
+ * rank sums over its own atoms there, and the sums are added. */
 #ifndef LEY_VERIFY_RANK_SUMS_H
 #define LEY_VERIFY_RANK_SUMS_H
 

@@ -161,10 +161,8 @@ static ley_status verify(ley_job *job, size_t *wrong, bool *is_wider, ley_error 
     const int64_t total = job->report.points;
     const size_t wanted = job->options.verify_points < (uint64_t)total ? job->options.verify_points : (size_t)total;
     uint64_t random = job->options.verify_seed;
-    sample s = {.job = job,
-                .start_s = ley_clock_s(),
-                .limits = job->method->limits(job->task),
-                .terms = rank_sums_terms(job)};
+    sample s = {
+        .job = job, .start_s = ley_clock_s(), .limits = job->method->limits(job->task), .terms = rank_sums_terms(job)};
     s.least = job->options.verify_least > 0 ? job->options.verify_least : USUAL_LEAST_POINTS;
     s.budget_s = budget_s(job->report.compute_s);
     s.points = malloc((wanted + job->report.slab_count + 1) * sizeof *s.points);

@@ -433,6 +433,10 @@ static ley_status trial_create(const dev *device, bool has_images, trial *t, ley
     o.charge_scale = 1.1;
     o.with_index = true;
     o.periodic[0] = o.periodic[2] = has_images;
+    if (has_images) { /* and bins for some planes */
+        o.planes[0] = o.region[2];
+        o.planes[1] = 2 * o.region[2];
+    }
     memcpy(o.cell_A, cell_A, sizeof o.cell_A);
     *t = (trial){.atoms = NULL};
     const double one[4] = {0, 0, 0, 1}; /* an atom: with sides given, none matters to the plan */
@@ -595,7 +599,7 @@ static ley_status try_link(const dev_kernel *built, const dev_kernel *filling, b
 }
 
 /* link_atoms, and then fill_bins, which has passed; without images, and with those of a skewed
- * cell. */
+ * cell, for some of the grid's planes. */
 static ley_status test_link(const dev_kernel *built, void *context, ley_error *error)
 {
     const ley_status status = try_link(built, context, false, error);

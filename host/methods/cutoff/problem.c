@@ -472,7 +472,8 @@ double cutoff_problem_expected_pairs(const cutoff_problem *p)
     int64_t planes[2];
     cutoff_problem_planes(p, planes);
     if (p->plan.options.periodic[0] || p->plan.options.periodic[1] || p->plan.options.periodic[2])
-        return (double)(planes[1] - planes[0]) * (double)p->grid.n[0] * (double)p->grid.n[1] * p->plan.density_per_A3 * 4 * M_PI / 3 * pow(p->cutoff_A, 3);
+        return (double)(planes[1] - planes[0]) * (double)p->grid.n[0] * (double)p->grid.n[1] * p->plan.density_per_A3 *
+               4 * M_PI / 3 * pow(p->cutoff_A, 3);
     sampling s = {.problem = p, .atoms = n, .sampled = n < MOST_SAMPLED ? n : MOST_SAMPLED};
     double sum = 0;
     parallel_ranges(s.sampled, count_points, &s);
@@ -484,13 +485,14 @@ double cutoff_problem_expected_pairs(const cutoff_problem *p)
 double ley_short_range_halo_A(const ley_atoms *atoms, const ley_grid *grid, const ley_short_range *range)
 {
     cutoff_problem p;
-    double below_A, above_A;
     if (short_range_is_energy(range->pair) || !ley_grid_is_orthogonal(grid) ||
         cutoff_problem_init(&p, atoms, grid, range, 1, range->dielectric, range->r_min_A, NULL) != LEY_OK)
         return INFINITY;
-    binning_reach_of_planes(&p.plan, &below_A, &above_A);
+    const double halo_A = binning_reach_of_planes(&p.plan);
+    const bool is_known = cutoff_problem_even_bins(&p, NULL) == LEY_OK; /* as some sums have them */
+    const double even_A = binning_reach_of_planes(&p.plan);
     cutoff_problem_clear(&p);
-    return fmax(below_A, above_A);
+    return is_known ? fmax(halo_A, even_A) : INFINITY;
 }
 
 void cutoff_problem_reach(const cutoff_problem *p, double reach[3])

@@ -1,7 +1,7 @@
 /* Cells that look too small for their atoms: most often their lengths are in nm. */
 #include "leyden.h"
 #include "numerics/cell.h"
-#include "source/atoms_part.h"
+#include "source/atoms.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -10,7 +10,8 @@
  * than two. */
 static const double most_edges = 2, edges_of_nm = 5;
 
-/* What the atoms, or of a part the whole molecule's sample, reach over along the cell's vectors, in edges; 0 where it is not periodic. */
+/* What the atoms, or of a part the whole molecule's sample, reach over along the cell's vectors, in
+ * edges; 0 where it is not periodic. */
 static void reaches(const ley_atoms *atoms, const cell *c, double reach[3])
 {
     const bool is_part = ley_atoms_part(atoms) != NULL;
