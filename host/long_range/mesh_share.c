@@ -16,6 +16,7 @@
 
 #include <math.h>
 #include <sched.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -179,7 +180,7 @@ static void clear(mesh_share *s)
     rank_transform_clear(&s->transform);
     free(s->first);
     free(s->rows);
-    free(s->have_made);
+    free(s->said);
     pthread_mutex_destroy(&s->mutex);
     *s = (mesh_share){.is_wanted = false};
 }
@@ -189,14 +190,14 @@ static ley_status begin(mesh_share *s, const hierarchy *h, const share_terms *t,
     s->is_wanted = true;
     s->meshes = h;
     s->rows = malloc((size_t)mesh_bytes(h));
-    s->have_made = calloc((size_t)ranks, 1);
+    s->said = calloc((size_t)ranks, sizeof *s->said);
     s->layer_numbers = (size_t)(h->level[0].n[0] * h->level[0].n[1] * SPREAD_EDGE);
     s->transforms = t->transforms;
     s->moved_bytes = moved_bytes(h, t, ranks);
     s->alone_s = t->alone_s;
     s->predicted_s = t->predicted_s;
     s->exchange_s = t->exchange_s;
-    if (s->rows == NULL || s->have_made == NULL)
+    if (s->rows == NULL || s->said == NULL)
         return ley_fail_memory(error, (size_t)mesh_bytes(h), "the ranks' charges");
     log_say(LEY_LOG_NOTE, "ranks %s%s: layers %lld to %lld of %lld here",
             s->levels.count > 0 ? "make their own charges" : "spread their own atoms",
@@ -415,7 +416,7 @@ static bool have_all_made(const mesh_share *s)
 {
     bool have = true;
     for (int r = 0; r < ranks_count(); r++)
-        have = have && s->have_made[r];
+        have = have && s->said[r].has_made;
     return have;
 }
 
@@ -472,7 +473,7 @@ static void begin_call(mesh_share *s)
     int64_t *each = s->first + ranks_count() + 1;
     for (int r = 0; r <= ranks_count(); r++)
         each[r] = r;
-    s->call = ranks_exchange_begin(s->have_made, 1, each);
+    s->call = ranks_exchange_begin(s->said, sizeof *s->said, each);
 }
 
 /* Waits for the others, so that what is on the way then is all that takes time; false: one has made
@@ -507,7 +508,9 @@ static ley_status make_own(mesh_share *s, mesh_share_maker make, void *context, 
     const ley_status status =
         s->own.first < s->own.end ? make(context, mesh_share_own(s), rows_of(s, s->own.first), error) : LEY_OK;
     s->made_s = ley_clock_s() - start_s;
-    s->have_made[ranks_own()] = status == LEY_OK;
+    s->said[ranks_own()].has_made = status == LEY_OK;
+    if (status != LEY_OK && error != NULL)
+        snprintf(s->said[ranks_own()].why, sizeof s->said->why, "%.200s", error->message);
     begin_call(s);
     const bool is_made =
         status == LEY_OK && have_others_made(s, unwanted) && (!s->transforms || transform(s, unwanted));
@@ -520,13 +523,13 @@ static ley_status make_own(mesh_share *s, mesh_share_maker make, void *context, 
     return status;
 }
 
-/* The rank that has made nothing says why, and ends all. */
 static ley_status fail_of_others(const mesh_share *s, ley_error *error)
 {
-    const double until_s = ley_clock_s() + most_end_s;
-    while (s->have_made[ranks_own()] && ley_clock_s() < until_s)
-        sched_yield();
-    return ley_fail(error, LEY_ERROR_NO_DEVICE, "not all ranks have made the charges of their parts");
+    int r = 0;
+    while (r + 1 < ranks_count() && s->said[r].has_made)
+        r++;
+    return ley_fail(error, LEY_ERROR_NO_DEVICE, "rank %d has not made the charges of its part%s%s", r,
+                    s->said[r].why[0] != '\0' ? ": " : "", s->said[r].why);
 }
 
 ley_status mesh_share_take(mesh_share *s, mesh_share_maker make, void *context, const atomic_bool *unwanted,

@@ -24,6 +24,12 @@ typedef enum mesh_share_state {
     SHARE_REFUSED    /* not all ranks have made theirs, or not in time: this one makes all by itself */
 } mesh_share_state;
 
+/* What each rank says to the others, when it has made its charges, or has failed to. */
+typedef struct mesh_share_word {
+    bool has_made;
+    char why[240]; /* not; may be empty */
+} mesh_share_word;
+
 /* From mesh_share_plan() to mesh_share_end(); zeroed, it may be ended, too. */
 typedef struct mesh_share {
     bool is_wanted;          /* else nothing of what follows is set */
@@ -46,7 +52,7 @@ typedef struct mesh_share {
     bool has_thread; /* which takes part for a rank without planes: */
     pthread_t thread;
     const atomic_bool *cancelled;
-    char *have_made; /* [ranks] what comes of: */
+    mesh_share_word *said; /* [ranks] what comes of: */
     ranks_exchange *call;
     pthread_mutex_t mutex; /* for what follows */
     mesh_share_state state;
