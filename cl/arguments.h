@@ -689,6 +689,7 @@
     NEXT(INT, int, n_atoms) \
     NEXT(INT, int, parts) \
     NEXT(VALUE, int4, bricks) \
+    NEXT(VALUE, int4, block) \
     NEXT(VALUE, int4, reach) \
     NEXT(VALUE, sixteen, numbers) \
     NEXT(READ, float, gm_map) \

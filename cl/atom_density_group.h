@@ -7,8 +7,6 @@
 #ifndef LEY_ATOM_DENSITY_GROUP_H
 #define LEY_ATOM_DENSITY_GROUP_H
 
-#define NODES BRICK
-#define SUMMED (2 * BRICK)
 #define PITCH (LEY_WG + 1) /* of a number of all atoms, and of all work-items */
 #define TABLES (2 * BRICK * PITCH) /* no less than what the sums take */
 #define COLUMN_X(item) ((item) % BRICK)
@@ -16,7 +14,6 @@
 #define HALF(item) ((item) / (LEY_WG / 2))
 #define NODE(k) \
     ((first_z + (k)) * nodes_xy + (first_y + COLUMN_Y(item) + HALF(item)) * nodes_x + first_x + COLUMN_X(item))
-#define STORE_NODES(to, value) *(to) = (value)
 
 LEY_FN float density_along(float way, float product, float fall, float limit)
 {

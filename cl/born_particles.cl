@@ -24,20 +24,10 @@
 #endif
 #include "dialect.h"
 
+#include "kept_sum.h"
+
 #define SUMS LEY_BORN_SUMS(LEY_PASS, LEY_FORCES)
 #define HALF_ROOT_LOG2_E 0.60056120439f
-
-/* A compensated sum. */
-typedef struct {
-    float sum, carry;
-} compensated;
-
-LEY_FN void add_term(compensated *c, float value)
-{
-    const float term = value - c->carry, grown = c->sum + term;
-    c->carry = (grown - c->sum) - term;
-    c->sum = grown;
-}
 
 /* All sums of all parts, AT_ONCE of which are on their way from memory; where there are groups, the
  * first one with each of them to gm_column [groups][padded]. */
@@ -45,11 +35,11 @@ LEY_FN void add_term(compensated *c, float value)
 LEY_FN void add_parts(LEY_GLOBAL const float *gm_parts, LEY_GLOBAL const int4 *gm_ranges, int4 size, float factor,
                       LEY_GLOBAL float *gm_column, float *sum)
 {
-    compensated all[SUMS];
+    kept_sum all[SUMS];
     UNROLL for (int k = 0; k < SUMS; k++)
-        all[k].sum = all[k].carry = 0;
+        all[k].sum = all[k].lost = 0;
 #if LEY_PASS == LEY_BORN_ENERGIES
-    compensated own = all[0];
+    kept_sum own = all[0];
 #endif
     for (int first = 0; first < size.y; first += AT_ONCE) {
         float value[AT_ONCE][SUMS];
@@ -58,15 +48,15 @@ LEY_FN void add_parts(LEY_GLOBAL const float *gm_parts, LEY_GLOBAL const int4 *g
                 value[n][k] = first + n < size.y ? gm_parts[((size_t)(first + n) * SUMS + k) * size.x] : 0;
         UNROLL for (int n = 0; n < AT_ONCE; n++) {
             UNROLL for (int k = 0; k < SUMS; k++)
-                add_term(&all[k], value[n][k]);
+                keep(&all[k], value[n][k]);
 #if LEY_PASS == LEY_BORN_ENERGIES
             const int part = first + n, group = part < size.y && size.z > 0 ? gm_ranges[part].z : -1;
             if (group < 0)
                 continue;
-            add_term(&own, value[n][0]);
+            keep(&own, value[n][0]);
             if (part + 1 == size.y || gm_ranges[part + 1].z != group) {
                 gm_column[(size_t)group * size.x] = factor * own.sum;
-                own.sum = own.carry = 0;
+                own.sum = own.lost = 0;
             }
 #endif
         }

@@ -32,19 +32,8 @@
 #include "dialect.h"
 
 #include "energy_image.h"
+#include "kept_sum.h"
 #include "pair_terms.h"
-
-/* A running sum, and what its last additions lost. */
-typedef struct {
-    real sum, lost;
-} kept_sum;
-
-LEY_FN void keep(kept_sum *s, real term)
-{
-    const real y = term - s->lost, t = s->sum + y;
-    s->lost = (t - s->sum) - y;
-    s->sum = t;
-}
 
 /* What a particle, or a vector of them, has. */
 typedef struct {

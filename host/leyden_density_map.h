@@ -44,6 +44,13 @@ LEY_API ley_status ley_density_weights_of(const ley_atoms *atoms, ley_density_we
 /* The same of one element; 0: there is no such element. */
 LEY_API double ley_element_mass(int32_t number);
 
+/* Van der Waals radius; 0: there is none of this element. */
+LEY_API double ley_element_radius_A(int32_t number);
+
+/* Radii that voltool makes widths of, [n]: the atoms' own, or those of their elements where these
+ * are 0; 0 where neither is known. */
+LEY_API void ley_density_radii_of(const ley_atoms *atoms, double *radius_A);
+
 typedef struct ley_density_options {
     size_t size;         /* sizeof(ley_density_options): ley_density_options_default() sets it */
     double resolution_A; /* d: [0.1, 1000] */
@@ -135,7 +142,8 @@ typedef struct ley_fit_totals {
 LEY_API void ley_fit_get_totals(const ley_fit *fit, ley_fit_totals *totals);
 
 /* The density of a structure as a map on this grid, in one call: as ley_fit_create() and
- * ley_fit_run() of one frame. `totals`, or NULL: what became of it. */
+ * ley_fit_run() of one frame, by ley_density_radii_of(). `weight` NULL: a map of zeros, for the
+ * caller to fill. `totals`, or NULL: what became of it. */
 LEY_API ley_status ley_density_map_create(ley_engine *engine, const ley_atoms *atoms, const double *weight,
                                           const ley_density_options *options, const ley_grid *grid, bool by_host,
                                           ley_map **map, ley_fit_totals *totals, ley_error *error);

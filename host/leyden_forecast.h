@@ -79,11 +79,16 @@ LEY_API ley_status ley_job_forecast(ley_job *job, const ley_forecast **forecast,
 typedef struct ley_link {
     int64_t ranks;
     double latency_s, bytes_per_s;
+    bool by_parts; /* each rank has the atoms of its own planes, and those within so far of these: */
+    double halo_A; /* of the short-range sum; what meshes need is added */
 } ley_link;
 
 typedef struct ley_ranks_forecast {
-    double own_s; /* what each rank does for itself: the host's steps, and those of devices before slabs */
-    double exchange_s, exchanged_bytes; /* of what they share of the latter; bytes that each receives */
+    double own_s;       /* what each rank does before slabs: the host's steps, and those of devices */
+    double atoms_share; /* of the atoms that it has */
+    bool is_spread_together, is_transformed_together; /* charges and meshes, by all ranks; else by each of them, or: */
+    int local_levels;                                 /* of multilevel sums by parts, those that are a rank's own */
+    double exchange_s, exchanged_bytes;               /* of what is shared; bytes that each receives */
     double dealt_s;                     /* slabs: of the rank that has the most of them */
     double counter_s; /* to take these, of the same rank; the bytes of all of them on the link of rank 0: */
     double counter_bytes;
@@ -91,12 +96,14 @@ typedef struct ley_ranks_forecast {
     double written_bytes;            /* else: by each rank into the file */
     double pieces;                   /* of the job that the rank with the most of them has, of all: */
     double all_pieces;
+    double host_bytes, device_bytes; /* memory of each rank, and of its first device */
     double total_s;
 } ley_ranks_forecast;
 
 /* Of a job that has a forecast, in which devices take part. `are_written`: all ranks write values
- * into a file (ley_map_create_raw() and others), and they do not come to rank 0. */
-LEY_API void ley_job_forecast_ranks(const ley_job *job, const ley_link *link, bool are_written,
+ * into a file (ley_map_create_raw() and others), and they do not come to rank 0. False: it cannot be
+ * done by parts. */
+LEY_API bool ley_job_forecast_ranks(const ley_job *job, const ley_link *link, bool are_written,
                                     ley_ranks_forecast *made);
 
 /* LEY_ERROR_MEMORY when a job whose map is not in memory, of ley_map_create_raw() or

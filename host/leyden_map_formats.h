@@ -95,6 +95,14 @@ LEY_API ley_status ley_map_write_as(const ley_map *map, const ley_map_format *fo
  * for a name with another ending, LEY_ERROR_INPUT for a grid that the format cannot tell. */
 LEY_API ley_status ley_map_create_file(const ley_grid *grid, const char *path, ley_map **map, ley_error *error);
 
+/* Of such a map whose format is streamed, before its job: its planes go to the file `kept` in place
+ * of the hidden one, and stay there where the process ends early; what such a file has of a run
+ * before, of the same grid, is not computed again. `text`: lines that say what the map is of. Of
+ * several ranks all call it. Errors: LEY_ERROR_INPUT, where the file is of something else, with the
+ * first line that differs; LEY_ERROR_FILE, also where another process is at work on it;
+ * LEY_ERROR_USAGE for a map that is in memory. */
+LEY_API ley_status ley_map_keep(ley_map *map, const char *kept, const char *text, ley_error *error);
+
 #ifdef __cplusplus
 }
 #endif

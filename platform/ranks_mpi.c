@@ -19,7 +19,7 @@
 #include <string.h>
 #include <time.h>
 
-enum { LEAST_WAIT_NS = 10000, MOST_WAIT_NS = 1000000, MOST_AT_ONCE = 1 << 30, TAG = 1, LOOKS = 64 };
+enum { LEAST_WAIT_NS = 10000, MOST_WAIT_NS = 100000, BETWEEN_LOOKS_NS = 1000000, MOST_AT_ONCE = 1 << 30, TAG = 1, LOOKS = 64 };
 enum { SHORT_MESSAGE = 1 << 18, LONG_MESSAGE = 1 << 22 }; /* bytes */
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
@@ -78,7 +78,7 @@ static void *attend(void *context)
         pthread_mutex_lock(&mutex);
         MPI_Iprobe(MPI_ANY_SOURCE, TAG, MPI_COMM_WORLD, &is_there, MPI_STATUS_IGNORE);
         pthread_mutex_unlock(&mutex);
-        doze(MOST_WAIT_NS);
+        doze(BETWEEN_LOOKS_NS);
     }
     return NULL;
 }

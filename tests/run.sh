@@ -75,7 +75,7 @@ in_pairs=" test_long_range test_solvers "
 level_of() { if [ "${TEST_REST-}" = yes ] && [[ $in_pairs == *" $1 "* ]]; then echo pairwise; else echo "$TEST_LEVEL"; fi; }
 
 # Those that look at the product from outside: not under a sanitizer.
-outer=" check_layers check_parameters check_make check_run oclgrind read_back read_formats golden tolerances check_golden check_rates check_others check_commands test_install test_mpi python_extra sdist "
+outer=" check_layers check_parameters check_make check_run oclgrind read_back read_formats golden tolerances check_golden check_rates check_others check_commands test_install python_extra sdist "
 
 # has_levels NAME: whether level quick has fewer cases of it than this one, or fewer devices.
 has_levels() {

@@ -87,13 +87,38 @@ static void test_tables(void **state)
     free(table);
 }
 
+/* Atoms without a radius have that of their element. */
+static void test_voltool_has_radii(void **state)
+{
+    static const char *const atoms = "ATOM 1 N ALA A 1 0 0 0 0.1 %s\nATOM 2 HO ALA A 1 1 0 0 0.1 %s\n";
+    static const char *const radii[2][2] = {{"0", "0"}, {"1.55", "1.2"}};
+    char *made[2], text[256];
+    size_t size[2];
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        snprintf(text, sizeof text, atoms, radii[i][0], radii[i][1]);
+        cli_write_text("radii.pqr", text);
+        cli_run(0, "density: voltool at 5 A", "",
+                "density-map radii.pqr -o out/r.dx --convention voltool --device host");
+        made[i] = cli_read("out/r.dx", &size[i]);
+    }
+    assert_int_equal(size[0], size[1]);
+    assert_memory_equal(made[0], made[1], size[0]);
+    cli_run(0, "pearson: 1.000000", "", "fit-score out/r.dx radii.pqr --convention voltool --device host");
+    free(made[0]);
+    free(made[1]);
+    cli_write_text("radii.pqr", "ATOM 1 X ALA A 1 0 0 0 0.1 0\n");
+    cli_run(2, "", "its name tells no element that has one: the convention molmap needs none",
+            "density-map radii.pqr -o out/r.dx --convention voltool --weights charge --device host");
+}
+
 static void test_refusals(void **state)
 {
     static const cli_failing cases[] = {
         {"density-map row.pqr -o out/b.mrc --resolution 1 --spacing 2", 2, "finer than the grid"},
         {"density-map row.pqr -o out/b.mrc --like a.mrc --spacing 2", 1, "--like and --spacing exclude each other"},
-        {"density-map row.pdb -o out/b.mrc", 2, "for files without charges type: python3 -c 'import leyden; "},
-        {"fit-score a.mrc row.pdb", 2, "for files without charges type: python3 -m leyden fit-score MAP STRUCTURE"},
+        {"density-map row.pdb -o out/b.mrc", 2, "type python3 -m leyden density-map row.pdb -o out/b.mrc"},
+        {"fit-score a.mrc row.pdb", 2, "type python3 -m leyden fit-score a.mrc row.pdb -o score.csv"},
         {"fit-score a.mrc row.pqr run.dcd", 1, "frames of trajectories are for Python, python3 -m leyden --help"},
         {"fit-score a.mrc row.pqr --window-radius 2", 1,
          "--window-radius is for local correlations: --by residue asks for them"},
@@ -115,5 +140,5 @@ static void test_refusals(void **state)
 int main(void)
 {
     return RUN_GROUP(SUPPORT_GROUP(.each = cli_empty, .begin = cli_prepare), test_a_structure_fits_its_own_density,
-                     test_tables, test_refusals);
+                     test_tables, test_voltool_has_radii, test_refusals);
 }

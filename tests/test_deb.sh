@@ -37,6 +37,17 @@ for package in "$top"/*.deb; do
     cmp -s "$package" "$top/again/$(basename "$package")" || fail "the same build makes another package"
 done
 
+# The command for several processes, as it is in its package.
+if command -v mpirun >/dev/null && [ -n "$(find "$top" -maxdepth 1 -name 'leyden-mpi_*.deb')" ]; then
+    dpkg-deb -x "$top"/leyden-mpi_*.deb "$top/mpi"
+    "$BUILD/leyden" generate waterbox --atoms 3000 -o "$top/box.pqr" -q
+    "$BUILD/leyden" map "$top/box.pqr" -o "$top/one.raw" --method cutoff --device cpu -q --json "$top/plan.json"
+    OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 mpirun --oversubscribe -n 2 "$top/mpi/usr/bin/leyden-mpi" map "$top/box.pqr" \
+        -o "$top/two.raw" --method cutoff --device cpu -q --plan "$top/plan.json" --json "$top/two.json" || fail "leyden-mpi on two ranks"
+    cmp "$top/one.raw" "$top/two.raw" || fail "leyden-mpi makes other bytes"
+    grep -q '"count": 2' "$top/two.json" || fail "leyden-mpi has not two ranks"
+fi
+
 # shellcheck disable=SC2016 # apt's words
 mirror=$(apt-get indextargets --format '$(SITE) $(CODENAME)' 2>/dev/null | awk -v suite=$suite '$2 == suite {print $1; exit}')
 debootstrap --variant=minbase --arch="$(dpkg --print-architecture)" $suite "$root" "${mirror:-http://deb.debian.org/debian}" >"$top/log" 2>&1 ||

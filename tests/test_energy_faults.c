@@ -349,12 +349,14 @@ static void densities_without_launches_or_memory(void **state)
         fault.left_out = 0;
         end_fitting(f);
     }
-    for (int k = 0; k < 3; k++) {
+    for (int k = 0; k < 6; k++) { /* there is room for some frames at a time, or for none */
         fitting *f = make_fitting();
-        fault.most_bytes = 100;
-        fault.refusal = refusals[k];
-        assert_int_equal(run_fitting(f, false), 1);
+        fault.most_bytes = k < 3 ? 200000 : 100;
+        fault.refusal = refusals[k % 3];
+        fault.refused = 0;
+        assert_int_equal(run_fitting(f, false), k < 3 ? 0 : 1);
         fault.most_bytes = 0;
+        assert_true(fault.refused > 0);
         assert_true(are_same(f, right));
         end_fitting(f);
     }

@@ -541,14 +541,15 @@ static void self_tests_find_faults(void **state)
         const char *name, *from, *to;
         bool of_vectors;
     } faults[] = {
-        {&atom_density_kind, "atom_density-7", "x1 + 1) * parts];", "x1) * parts];"},
+        {&atom_density_kind, "atom_density-7", "of_cell + 1) * parts];", "of_cell + 1) * parts - 1];", true},
+        {&atom_density_kind, "atom_density-group-7", "x1 + 1) * parts];", "x1) * parts];"},
         {&atom_density_kind, "atom_density-7", "sums[k++] += high * b;", "sums[k++] += high * a;"},
         {&atom_density_kind, "atom_density-7", "PICK(value == value, rho, 0.0f)", "rho"},
-        {&atom_density_kind, "atom_density-varied-stored-0", "gm_falls[at]", "gm_falls[at - frame * n_atoms]"},
-        {&atom_density_kind, "atom_density-stored-0", "along_yz[a * ROW + BRICK + k] *", "along_yz[a * ROW + BRICK] *",
-         true},
-        {&atom_density_kind, "atom_density-oblique-1", "min((int)floor(z + reach_z), BRICK - 1)",
-         "min((int)floor(z + reach_z), BRICK - 2)", true},
+        {&atom_density_kind, "atom_density-varied-stored-0", "gm_falls + at + i", "gm_falls + i", true},
+        {&atom_density_kind, "atom_density-varied-stored-0", "node >= (real)x && ", "", true},
+        {&atom_density_kind, "atom_density-stored-0", "along_z[a * PITCH] *", "along_z[0] *", true},
+        {&atom_density_kind, "atom_density-oblique-1", "floor(at + reach)) + 1", "floor(at + reach))", true},
+        {&atom_density_kind, "atom_density-group-varied-stored-0", "gm_falls[at]", "gm_falls[at - frame * n_atoms]"},
         {&atom_density_kind, "atom_density-oblique-1", "numbers.s5 * dy * dz", "numbers.s4 * dy * dz", true},
         {&atom_density_kind, "atom_density-group-7", "i < LEY_WG; i++", "i < LEY_WG - 1; i++"},
         {&atom_density_kind, "atom_density-group-stored-0", "rho[4 * k + 3] += xy * along.w;", ""},

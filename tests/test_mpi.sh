@@ -2,8 +2,8 @@
 # leyden-mpi under mpirun, on as many ranks as fit no machine, with each MPI that is installed
 # beside the other (leyden-openmpi, leyden-mpich): do 1, 2, 3 and 5 ranks make the bytes of one
 # rank, of all that is dealt; do ranks survive slow and hanging devices of others; do all end soon
-# when one fails, is killed or is asked to end, and leave no half file; and what does a leyden
-# without MPI say?
+# when one fails, is killed or is asked to end, and leave no half file; do others go on from there
+# with --resume; and what does a leyden without MPI say?
 #
 #     tests/test_mpi.sh             BUILD as usual; exit code 77: there is no MPI, or no PoCL
 set -u
@@ -44,6 +44,27 @@ cp "$sources/tests/data/esp_pure.npz" water.npz
 "$BUILD/leyden" generate waterbox --atoms 3000 -o box.atoms -q
 awk 'BEGIN {srand(9); for (i = 1; i <= 600; i++) printf "ATOM  %5d  C   ALA A%4d    %8.3f%8.3f%8.3f %7.4f %6.4f\n", i, i, 9 * rand(), 9 * rand(), (i % 2) * 150 + 9 * rand(), rand() - 0.5, 1.5}' >clusters.pqr
 "$BUILD/leyden" convert clusters.pqr -o clusters.atoms -q
+
+# Under sanitizers some cases on two ranks; what MPI itself does not free does not count.
+sanitized() {
+    local mpi=${mpis##* } output words
+    export ASAN_OPTIONS=${ASAN_OPTIONS:+$ASAN_OPTIONS:}detect_leaks=0:protect_shadow_gap=0
+    while read -r output words; do
+        # shellcheck disable=SC2086
+        "$BUILD/leyden" $words --device cpu --quiet -o "one_$output" --json plan.json >said 2>&1 || wrong "one rank: $words: $(cat said)"
+        # shellcheck disable=SC2086
+        run -n 2 "$BUILD/leyden-$mpi" $words --device cpu --quiet --plan plan.json -o "many_$output" >said 2>&1 || wrong "$mpi: $words: $(cat said)"
+        cmp -s "one_$output" "many_$output" || wrong "$mpi: $words: other bytes"
+    done <<'CASES'
+cutoff.mrc map molecule.pqr --method cutoff --spacing 1.5 --resume
+far.raw map molecule.pqr --method msm --solver multilevel --spacing 1.5 --field
+points.csv map molecule.pqr --method dcs --points points.txt
+CASES
+    [ $failures = 0 ] || exit 1
+    echo "note: under sanitizers, with $mpi"
+    exit 0
+}
+case $(basename "$BUILD") in asan | ubsan) sanitized ;; esac
 
 # ---- The same bytes ------------------------------------------------------------------------------
 
@@ -196,6 +217,56 @@ assert [d['status'] for d in devices] == ['LEY_OK', 'LEY_ERROR_WRONG_RESULT'] an
     done
 done
 
+# ---- Going on --------------------------------------------------------------------------------------
+
+# Planes in kept.mrc.checkpoint; what cannot be read has none.
+planes_there() {
+    python3 -c "
+data = open('kept.mrc.checkpoint', 'rb').read()
+sums = data[data.index(b'leyden: planes') + 80:]
+print(sum(any(sums[8 * i:8 * i + 8]) for i in range(160)))" 2>/dev/null || echo 0
+}
+
+# With --resume a run goes on where others have left off, however many ranks had a part in it and
+# were killed, and makes the bytes of one that never stopped.
+going_on() {
+    local small="map molecule.pqr --method dcs --dims 160,160,160 --spacing 0.25 --slab 2 --device cpu --quiet" mpi n=0 there child
+    local slow="$faulty FAULTY_OPENCL=call=clEnqueueNDRangeKernel,fault=delay,delay_ms=50,ever=1"
+    # shellcheck disable=SC2086
+    "$BUILD/leyden" $small -o right.mrc >said 2>&1 || wrong "going on: $(cat said)"
+    for mpi in none $mpis; do
+        there=$(planes_there)
+        # shellcheck disable=SC2086
+        case $mpi in
+        none) $slow "$BUILD/leyden" $small -o kept.mrc --resume >said 2>&1 & ;;
+        *) run -n 2 $slow "$BUILD/leyden-$mpi" $small -o kept.mrc --resume >said 2>&1 & ;;
+        esac
+        child=$!
+        for _ in $(seq 100); do
+            [ "$(planes_there)" -ge $((there + 10)) ] && break
+            sleep 0.05
+        done
+        if [ "$mpi" = none ]; then kill -KILL $child; else mine "leyden-$mpi" "kept.mrc" | tail -n 1 | xargs -r kill -KILL; fi
+        { wait $child; } 2>/dev/null # which says that it was killed
+        [ "$(planes_there)" -ge $((there + 10)) ] || wrong "going on: $mpi leaves $(planes_there) planes, $there before: $(cat said)"
+        [ ! -e kept.mrc ] || wrong "going on: $mpi, and there is a map"
+    done
+    # shellcheck disable=SC2086
+    "$BUILD/leyden" ${small/molecule/other} -o kept.mrc --resume >said 2>&1 && wrong "going on with another molecule"
+    grep -q "this run is of 'molecule: 301 atoms" said || wrong "going on with another molecule: $(cat said)"
+    # shellcheck disable=SC2086
+    "$BUILD/leyden" $small --r-min 1 -o kept.mrc --resume >said 2>&1 && wrong "going on with another option"
+    grep -q -- "this run is of '--r-min: 1" said || wrong "going on with another option: $(cat said)"
+    there=$(planes_there)
+    mpi=${mpis##* } && n=2
+    # shellcheck disable=SC2086
+    run -n $n "$BUILD/leyden-$mpi" $small -o kept.mrc --resume --json kept.json >said 2>&1 || wrong "$mpi goes on: $(cat said)"
+    cmp -s right.mrc kept.mrc || wrong "$mpi goes on, and makes other bytes"
+    grep -q "\"kept_points\": $((there * 160 * 160))," kept.json || wrong "$mpi goes on: $there planes were there, $(grep kept_points kept.json)"
+    [ ! -e kept.mrc.checkpoint ] || wrong "$mpi goes on, and leaves what it went on from"
+    rm -f kept.* right.mrc
+}
+going_on
 # ---- Molecules by parts --------------------------------------------------------------------------
 
 # damage IN OUT NUMBER VALUE: another number in a file of atoms, whose checksum (XXH64) is right.

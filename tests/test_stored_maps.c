@@ -158,6 +158,85 @@ static void test_same_bytes(void **state)
     ley_atoms_destroy(atoms);
 }
 
+/* ---- Planes that outlive their process ------------------------------------------------------- */
+
+#define KEPT NAME ".checkpoint"
+
+static void cancel_in_time(void *context, const ley_progress *progress)
+{
+    if (3 * progress->points_done > progress->points_total)
+        ley_job_cancel(*(ley_job **)context);
+}
+
+/* A run that goes on from what is there, and is cancelled, or ends; points that were there. */
+static int64_t go_on(ley_engine *engine, const ley_atoms *atoms, bool ends, ley_sum sum)
+{
+    ley_error error = {0};
+    ley_map *map = NULL;
+    ley_job *job = NULL;
+    support_options options = support_default_options();
+    options.slab_planes = 3;
+    options.sum = sum;
+    options.progress = ends ? NULL : cancel_in_time;
+    options.progress_context = &job;
+    assert_ok(ley_map_create_raw(&small, NAME, &map, &error));
+    assert_ok(ley_map_keep(map, KEPT, "of\nthis molecule\n", &error));
+    assert_ok(support_job_create(engine, atoms, map, &options, &job, &error));
+    assert_int_equal(ley_job_run(job, &error), ends ? LEY_OK : LEY_CANCELLED);
+    const int64_t kept = ley_job_report(job)->kept_points;
+    ley_job_destroy(job);
+    if (ends)
+        assert_ok(ley_map_write_raw(map, NAME, NULL, NULL, NULL, &error));
+    ley_map_destroy(map);
+    ley_error_clear(&error);
+    return kept;
+}
+
+static void test_kept(void **state)
+{
+    const int64_t plane = small.n[0] * small.n[1];
+    ley_engine *engine = NULL;
+    ley_error error = {0};
+    ley_map *map = NULL;
+    support_options options = support_default_options();
+    ley_atoms *atoms = support_crowd(600, &small, 4, 3);
+    assert_ok(ley_engine_create("0", &engine, &error));
+    ley_map *right = compute(engine, atoms, &options, false);
+    assert_int_equal(go_on(engine, atoms, false, LEY_SUM_FLOAT), 0);
+    assert_int_equal(access(NAME, F_OK), -1);
+    /* What is of something else, or in the hands of another process, is refused. */
+    assert_ok(ley_map_create_raw(&small, NAME, &map, &error));
+    assert_int_equal(ley_map_keep(map, KEPT, "of\nthat molecule\n", &error), LEY_ERROR_INPUT);
+    assert_string_equal(error.message, KEPT ": this run is of 'that molecule', and the one that left it was of 'this "
+                                            "molecule': delete it to begin anew");
+    ley_map_destroy(map);
+    assert_ok(ley_map_create_raw(&small, NAME, &map, &error));
+    assert_ok(ley_map_keep(map, KEPT, "of\nthis molecule\n", &error));
+    ley_map *other = NULL;
+    assert_ok(ley_map_create_raw(&small, NAME, &other, &error));
+    assert_int_equal(ley_map_keep(other, KEPT, "of\nthis molecule\n", &error), LEY_ERROR_FILE);
+    ley_map_destroy(other);
+    ley_map_destroy(map);
+    /* A plane that is not what was written is computed again, and so are all that were made otherwise. */
+    FILE *file = fopen(KEPT, "r+b");
+    assert_true(file != NULL && fseek(file, 4 * plane + 8, SEEK_SET) == 0 && fputc(1, file) == 1);
+    fclose(file);
+    const int64_t kept = go_on(engine, atoms, false, LEY_SUM_FLOAT);
+    assert_true(kept > 0 && kept % plane == 0 && kept < 27 * plane);
+    assert_true(go_on(engine, atoms, true, LEY_SUM_FLOAT) > kept);
+    assert_int_equal(access(KEPT, F_OK), -1);
+    assert_ok(ley_map_read_raw(NAME, &map, &error));
+    assert_memory_equal(ley_map_read_values(map), ley_map_read_values(right),
+                        (size_t)ley_grid_points(&small) * sizeof(float));
+    ley_map_destroy(map);
+    assert_int_equal(go_on(engine, atoms, false, LEY_SUM_FLOAT), 0);
+    assert_int_equal(go_on(engine, atoms, true, LEY_SUM_DOUBLE), 0);
+    ley_map_destroy(right);
+    ley_engine_destroy(engine);
+    ley_atoms_destroy(atoms);
+    ley_error_clear(&error);
+}
+
 static ley_status run_large(const ley_grid *grid, ley_error *error)
 {
     ley_engine *engine = NULL;
@@ -222,7 +301,8 @@ int main(void)
 {
 #define TEST(test) cmocka_unit_test_setup(test, maps_begin)
     const struct CMUnitTest tests[] = {TEST(test_planes),     TEST(test_nothing_is_left), TEST(test_threads),
-                                       TEST(test_same_bytes), TEST(test_bounded_memory),  TEST(test_full_disk)};
+                                       TEST(test_same_bytes), TEST(test_bounded_memory),  TEST(test_full_disk),
+                                       TEST(test_kept)};
     support_leave_out_second_driver();
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,6 +3,7 @@
 #include "file.h"
 #include "job_options.h"
 #include "molecule.h"
+#include "program.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,23 +25,35 @@ static void set_defaults(void *to)
 
 const option_block atom_density_options = OPTION_BLOCK(rows, atom_density_values, set_defaults);
 
-ley_status atom_density_begin(atom_density *d, const char *path, const char *device, bool quiet,
-                              const parsed_arguments *arguments, ley_error *error)
+/* What has no charges is Python's to read. */
+static void say_what_to_type(const char *path, const char *map, const char *output, const parsed_arguments *arguments,
+                             ley_error *error)
+{
+    char *words[3] = {quoted_word(map != NULL ? map : ""), quoted_word(path), quoted_word(output)};
+    const size_t used = strlen(error->message);
+    snprintf(error->message + used, sizeof error->message - used,
+             "; what has no charges python3 reads: type python3 -m leyden %s %s%s%s -o %s", arguments->command->name,
+             map != NULL ? words[0] : "", map != NULL ? " " : "", words[1], words[2]);
+    for (int i = 0; i < 3; i++)
+        free(words[i]);
+}
+
+ley_status atom_density_begin(atom_density *d, const char *path, const char *map, const char *output,
+                              const char *device, bool quiet, const parsed_arguments *arguments, ley_error *error)
 {
     const atom_density_values *values = option_values(arguments, &atom_density_options);
     d->options = values->density;
     d->by_host = device_is_host(device);
     ley_status status = molecule_read(path, arguments, &d->atoms, error);
-    if (status == LEY_ERROR_INPUT && !is_atoms_name(path)) { /* what has no charges is Python's to read */
-        const size_t used = strlen(error->message);
-        snprintf(error->message + used, sizeof error->message - used, "; for files without charges type: %s",
-                 d->in_python);
-    }
+    if (status == LEY_ERROR_INPUT && !is_atoms_name(path))
+        say_what_to_type(path, map, output, arguments, error);
     if (status != LEY_OK)
         return status;
     if (!quiet && molecule_looks_like_nm(d->atoms))
         warn("%s: are the coordinates in nm? PQR files have them in A", base_name(path));
     d->weight = allocate(ley_atoms_count(d->atoms), sizeof *d->weight);
+    d->radius_A = allocate(ley_atoms_count(d->atoms), sizeof *d->radius_A);
+    ley_density_radii_of(d->atoms, d->radius_A);
     status = ley_density_weights_of(d->atoms, d->options.weights, d->weight, error);
     if (status == LEY_OK && device != NULL && !d->by_host)
         status = ley_engine_create(device, &d->engine, error);
@@ -52,6 +65,7 @@ void atom_density_end(atom_density *d)
     ley_atoms_destroy(d->atoms);
     ley_engine_destroy(d->engine);
     free(d->weight);
+    free(d->radius_A);
 }
 
 const char *atom_density_text(const atom_density *d)

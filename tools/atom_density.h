@@ -10,20 +10,19 @@ typedef struct atom_density_values {
 
 extern const option_block atom_density_options;
 
-/* Atoms, what they weigh, and the device that was asked for, or none. `in_python`, which the
- * command sets, is what to type for a file that the library does not read. */
+/* Atoms, what they weigh, and the device that was asked for, or none. */
 typedef struct atom_density {
-    const char *in_python;
     ley_atoms *atoms;
-    double *weight;
+    double *weight, *radius_A;
     ley_engine *engine;
     bool by_host;
     ley_density_options options;
 } atom_density;
 
-/* Of a file; `device`: as --device has it, or NULL. To be ended also on failure. */
-ley_status atom_density_begin(atom_density *d, const char *path, const char *device, bool quiet,
-                              const parsed_arguments *arguments, ley_error *error);
+/* Of a file; `device`: as --device has it, or NULL; `map` and `output` are named where the file is
+ * Python's to read, NULL: there is none. To be ended also on failure. */
+ley_status atom_density_begin(atom_density *d, const char *path, const char *map, const char *output,
+                              const char *device, bool quiet, const parsed_arguments *arguments, ley_error *error);
 void atom_density_end(atom_density *d);
 
 /* "molmap at 5 A, weights: atomic numbers". */

@@ -140,7 +140,7 @@ static int conclude(const parsed_arguments *arguments, const atom_density *d, co
 static int density_map_main(const parsed_arguments *arguments)
 {
     const density_map_values *values = arguments->values;
-    atom_density d = {.in_python = "python3 -c 'import leyden; leyden.density_map(\"STRUCTURE\").save(\"MAP.mrc\")'"};
+    atom_density d = {.atoms = NULL};
     ley_error error = {0};
     ley_map *map = NULL;
     ley_grid grid;
@@ -148,7 +148,8 @@ static int density_map_main(const parsed_arguments *arguments)
     int code = check(arguments);
     if (code != 0)
         return code;
-    ley_status status = atom_density_begin(&d, arguments->operand, values->device, values->quiet, arguments, &error);
+    ley_status status = atom_density_begin(&d, arguments->operand, NULL, values->output, values->device, values->quiet,
+                                           arguments, &error);
     if (status == LEY_OK)
         status = choose_grid(arguments, &d, &grid, &error);
     if (status == LEY_OK)

@@ -192,8 +192,7 @@ static ley_status score(fit_score_run *r, ley_error *error)
                                    .window = r->window};
     const ley_fit_results results = {
         .size = sizeof results, .score = r->score, .window = r->local, .gradient = r->gradient};
-    ley_status status =
-        ley_fit_create(r->d.engine, &target, n, r->d.weight, ley_atoms_radii_A(r->d.atoms), &r->d.options, &fit, error);
+    ley_status status = ley_fit_create(r->d.engine, &target, n, r->d.weight, r->d.radius_A, &r->d.options, &fit, error);
     if (status == LEY_OK)
         status = ley_fit_run(fit, 1, r->position_A, has_threshold ? &values->threshold : NULL, &results, error);
     if (status == LEY_OK)
@@ -209,7 +208,9 @@ static ley_status work(fit_score_run *r, ley_error *error)
     if (status == LEY_OK && values->mask != NULL)
         status = map_read_with_gaps(values->mask, NULL, values->quiet, &r->mask, error);
     if (status == LEY_OK)
-        status = atom_density_begin(&r->d, r->arguments->words[0], values->device, values->quiet, r->arguments, error);
+        status = atom_density_begin(&r->d, r->arguments->words[0], r->arguments->operand,
+                                    values->output != NULL ? values->output : "score.csv", values->device,
+                                    values->quiet, r->arguments, error);
     if (status == LEY_OK && values->by != NULL)
         status = find_windows(r, error);
     return status == LEY_OK ? score(r, error) : status;
@@ -333,9 +334,7 @@ static int conclude(const fit_score_run *r)
 
 static int fit_score_main(const parsed_arguments *arguments)
 {
-    fit_score_run r = {.arguments = arguments,
-                       .values = arguments->values,
-                       .d.in_python = "python3 -m leyden fit-score MAP STRUCTURE [TRAJECTORY] -o SCORE.csv"};
+    fit_score_run r = {.arguments = arguments, .values = arguments->values};
     ley_error error = {0};
     int code = check(arguments);
     if (code == 0) {

@@ -123,24 +123,39 @@ void print_forecast(const ley_forecast *f)
 
 /* ---- Ranks ----------------------------------------------------------------------------------- */
 
-/* The longest of the steps that are not dealt, or NULL. */
-static const ley_step *longest_own(const ley_forecast *f)
+/* What all ranks do together. */
+static bool is_shared(const ley_step *step, const ley_ranks_forecast *r)
+{
+    return (r->is_spread_together && strcmp(step->what, "spreading") == 0) ||
+           (r->is_transformed_together && strcmp(step->what, "meshes") == 0);
+}
+
+/* The longest of the steps that each rank does for itself, or NULL. */
+static const ley_step *longest_own(const ley_forecast *f, const ley_ranks_forecast *r)
 {
     const ley_step *found = NULL;
     for (size_t i = 0; i < f->host_step_count; i++)
         if (!f->host_steps[i].is_dealt && (found == NULL || f->host_steps[i].seconds > found->seconds))
             found = &f->host_steps[i];
-    for (size_t i = 0; i < f->devices[0].step_count; i++)
-        if (!f->devices[0].steps[i].is_dealt && (found == NULL || f->devices[0].steps[i].seconds > found->seconds))
-            found = &f->devices[0].steps[i];
+    for (size_t i = 0; i < f->devices[0].step_count; i++) {
+        const ley_step *step = &f->devices[0].steps[i];
+        if (!step->is_dealt && !is_shared(step, r) && (found == NULL || step->seconds > found->seconds))
+            found = step;
+    }
     return found;
 }
 
-static void print_limit(const ley_forecast *f, const ley_ranks_forecast *r)
+static void print_limit(const ley_forecast *f, const ley_link *link, const ley_ranks_forecast *r)
 {
-    const ley_step *own = longest_own(f);
+    const ley_step *own = longest_own(f, r);
     const char *pieces = f->devices[0].pieces;
-    if (own != NULL && own->seconds > fmax(r->dealt_s, r->gather_s))
+    const double rest_s = fmax(r->dealt_s, r->gather_s);
+    if (r->exchange_s > fmax(rest_s, r->own_s))
+        printf("limit: the link, %s for what is shared\n", brief_text(r->exchange_s).s);
+    else if (link->by_parts && r->own_s > rest_s)
+        printf("limit: what each rank does before slabs, %s, of its planes and what reaches them\n",
+               brief_text(r->own_s).s);
+    else if (own != NULL && r->own_s > rest_s && !link->by_parts)
         printf("limit: %s, %s, which each rank does for itself\n", own->what, brief_text(own->seconds).s);
     else if (r->gather_s > r->dealt_s)
         printf("limit: values on their way to rank 0, which a .raw, .npy or .mrc file does without\n");
@@ -150,28 +165,52 @@ static void print_limit(const ley_forecast *f, const ley_ranks_forecast *r)
         printf("limit: slabs, which more ranks would share\n");
 }
 
+static void print_shared(const ley_link *link, const ley_ranks_forecast *r)
+{
+    if (link->by_parts)
+        printf("by parts of a .atoms file, %.3g %% of the atoms on each rank, %d local levels", 100 * r->atoms_share,
+               r->local_levels);
+    else
+        fputs(r->is_transformed_together ? "charges spread and transformed together"
+              : r->is_spread_together    ? "charges spread together"
+                                         : "each rank for itself",
+              stdout);
+}
+
+static void print_on_ranks(const ley_forecast *f, const ley_link *link, bool are_written, const ley_ranks_forecast *r)
+{
+    printf("%s, ", counted_text(link->ranks, "rank").s);
+    print_shared(link, r);
+    printf(": before slabs %s; exchange %s; at most %.0f of %.0f %s, %s", brief_text(r->own_s).s,
+           brief_text(r->exchange_s).s, r->pieces, r->all_pieces, f->devices[0].pieces, brief_text(r->dealt_s).s);
+    if (!link->by_parts)
+        printf("; taking them %s", brief_text(r->counter_s).s);
+    if (!are_written)
+        printf("; values to rank 0 %s", brief_text(r->gather_s).s);
+    printf("; in all %s, %.3g times as fast as one\n", brief_text(r->total_s).s, f->total_s / r->total_s);
+    printf("  bytes: %s to each rank of what is shared", size_text(r->exchanged_bytes).s);
+    if (!link->by_parts)
+        printf(", %s to rank 0's counter", size_text(r->counter_bytes).s);
+    if (are_written)
+        printf(", %s of values from each rank into the file\n", size_text(r->written_bytes).s);
+    else
+        printf(", %s of values to rank 0\n", size_text(r->gathered_bytes).s);
+    printf("  memory of each rank: %s of the host, %s of device %d\n", size_text(r->host_bytes).s,
+           size_text(r->device_bytes).s, f->devices[0].device->index);
+    fputs("  ", stdout);
+    print_limit(f, link, r);
+}
+
 void print_ranks_forecast(const ley_job *job, const ley_forecast *f, const ley_link *link, bool are_written)
 {
     ley_ranks_forecast r;
+    ley_link parts = *link;
+    printf("on links of %.3g bytes/s and %.3g s from each rank to others:\n", link->bytes_per_s, link->latency_s);
     ley_job_forecast_ranks(job, link, are_written, &r);
-    printf("%s, %.3g bytes/s and %.3g s from each to others: each for itself %s; exchange %s; at most %.0f of %.0f %s, "
-           "%s; taking "
-           "them %s",
-           counted_text(link->ranks, "rank").s, link->bytes_per_s, link->latency_s, brief_text(r.own_s).s,
-           brief_text(r.exchange_s).s, r.pieces, r.all_pieces, f->devices[0].pieces, brief_text(r.dealt_s).s,
-           brief_text(r.counter_s).s);
-    if (!are_written)
-        printf("; values to rank 0 %s", brief_text(r.gather_s).s);
-    printf("; in all %s, %.3g times as fast as one\n", brief_text(r.total_s).s, f->total_s / r.total_s);
-    printf("bytes: %s to each rank of what is shared, %s to rank 0's counter", size_text(r.exchanged_bytes).s,
-           size_text(r.counter_bytes).s);
-    if (are_written)
-        printf(", %s of values from each rank into the file\n", size_text(r.written_bytes).s);
-    else
-        printf(", %s of values to rank 0\n", size_text(r.gathered_bytes).s);
-    printf("memory of each rank: %s of the host, %s of device %d, as of one\n", size_text(f->host_bytes).s,
-           size_text(f->devices[0].bytes).s, f->devices[0].device->index);
-    print_limit(f, &r);
+    print_on_ranks(f, link, are_written, &r);
+    parts.by_parts = true;
+    if (ley_job_forecast_ranks(job, &parts, are_written, &r))
+        print_on_ranks(f, &parts, are_written, &r);
 }
 
 /* ---- JSON ------------------------------------------------------------------------------------ */
@@ -232,25 +271,41 @@ json_t *json_of_forecast(const ley_forecast *f)
     return object;
 }
 
+static json_t *json_on_ranks(const ley_link *link, const ley_ranks_forecast *r)
+{
+    json_t *object = json_object();
+    json_put(object, "own_s", json_number(r->own_s));
+    json_put(object, "atoms_share", json_number(r->atoms_share));
+    json_put(object, "spread_together", json_boolean(r->is_spread_together));
+    json_put(object, "transformed_together", json_boolean(r->is_transformed_together));
+    json_put(object, "local_levels", link->by_parts ? json_count(r->local_levels) : json_null());
+    json_put(object, "exchange_s", json_number(r->exchange_s));
+    json_put(object, "exchanged_bytes", json_number(r->exchanged_bytes));
+    json_put(object, "dealt_s", json_number(r->dealt_s));
+    json_put(object, "counter_s", json_number(r->counter_s));
+    json_put(object, "gather_s", json_number(r->gather_s));
+    json_put(object, "total_s", json_number(r->total_s));
+    json_put(object, "counter_bytes", json_number(r->counter_bytes));
+    json_put(object, "gathered_bytes", json_number(r->gathered_bytes));
+    json_put(object, "written_bytes", json_number(r->written_bytes));
+    json_put(object, "pieces", json_number(r->pieces));
+    json_put(object, "all_pieces", json_number(r->all_pieces));
+    json_put(object, "host_bytes", json_number(r->host_bytes));
+    json_put(object, "device_bytes", json_number(r->device_bytes));
+    return object;
+}
+
 json_t *json_of_ranks_forecast(const ley_job *job, const ley_link *link, bool are_written)
 {
     ley_ranks_forecast r;
-    json_t *object = json_object();
+    ley_link parts = *link;
     ley_job_forecast_ranks(job, link, are_written, &r);
+    json_t *object = json_on_ranks(link, &r);
     json_put(object, "count", json_count(link->ranks));
     json_put(object, "link_bytes_per_s", json_number(link->bytes_per_s));
     json_put(object, "link_latency_s", json_number(link->latency_s));
-    json_put(object, "own_s", json_number(r.own_s));
-    json_put(object, "exchange_s", json_number(r.exchange_s));
-    json_put(object, "exchanged_bytes", json_number(r.exchanged_bytes));
-    json_put(object, "dealt_s", json_number(r.dealt_s));
-    json_put(object, "counter_s", json_number(r.counter_s));
-    json_put(object, "gather_s", json_number(r.gather_s));
-    json_put(object, "total_s", json_number(r.total_s));
-    json_put(object, "counter_bytes", json_number(r.counter_bytes));
-    json_put(object, "gathered_bytes", json_number(r.gathered_bytes));
-    json_put(object, "written_bytes", json_number(r.written_bytes));
-    json_put(object, "pieces", json_number(r.pieces));
-    json_put(object, "all_pieces", json_number(r.all_pieces));
+    parts.by_parts = true;
+    json_put(object, "by_parts",
+             ley_job_forecast_ranks(job, &parts, are_written, &r) ? json_on_ranks(&parts, &r) : json_null());
     return object;
 }

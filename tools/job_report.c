@@ -401,6 +401,8 @@ void json_put_work(json_t *object, const ley_report *report)
     json_put(object, "field_error_scale",
              json_text(report != NULL && report->field_accuracy.points > 0 ? report->field_error_scale : NULL));
     json_put(object, "slabs", report != NULL ? json_of_slabs(report) : json_array());
+    if (report != NULL && report->kept_points > 0)
+        json_put(object, "kept_points", json_count(report->kept_points));
     if (report != NULL && report->ranks > 1) {
         json_t *ranks = json_object();
         json_put(ranks, "count", json_count(report->ranks));

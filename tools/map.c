@@ -5,6 +5,7 @@
 #include "interrupt.h"
 #include "job_batch.h"
 #include "job_frame.h"
+#include "map_keeping.h"
 #include "map_problem.h"
 #include "method_list.h"
 #include "molecule.h"
@@ -23,7 +24,7 @@ typedef struct map_values {
     int64_t side_by_side;
     ley_grid_options grid;
     ley_direct medium;
-    bool field, dry_run;
+    bool field, dry_run, resume;
     int64_t ranks;
     double link[2]; /* bytes per second, seconds */
 } map_values;
@@ -31,7 +32,7 @@ typedef struct map_values {
 #define OPTION_OF_GRID(name) OPTION_OF(ley_grid_options, name, map_values, grid)
 #define OPTION_OF_MEDIUM(name) OPTION_OF(ley_direct, name, map_values, medium)
 
-enum { OUTPUT, FORMAT, METHOD, SPACING, DIMS, LENGTH, CENTRE, ORIGIN, PADDING, LIKE, POINTS, EXCLUDE, RANKS, LINK };
+enum { OUTPUT, FORMAT, METHOD, SPACING, DIMS, LENGTH, CENTRE, ORIGIN, PADDING, LIKE, POINTS, EXCLUDE, RANKS, LINK, RESUME };
 
 static const option_row map_options[] = {
     [OUTPUT] = {.name = "output",
@@ -112,6 +113,13 @@ static const option_row map_options[] = {
               .high = 1e15,
               .help = "with --ranks: bytes per second that a rank sends or receives, and seconds that the shortest "
                       "message takes"},
+    [RESUME] = {.name = "resume",
+                .kind = OPTION_FLAG,
+                .offset = offsetof(map_values, resume),
+                .help = "go on where the same command has left planes in MAP.checkpoint, and leave them there when it "
+                        "ends early; MAP is a .raw, .npy, .mrc or .ccp4 file",
+                .more = "planes that were written are not computed again after a failure, a signal or a killed "
+                        "process; another input or option is refused; give it from the first run on"},
     {.name = "field",
      .kind = OPTION_FLAG,
      .offset = offsetof(map_values, field),
@@ -171,8 +179,8 @@ static const map_values *values_of(const job_run *run)
 /* Of potentials at points: nothing that is about maps. */
 static int check_points(job_run *run)
 {
-    static const char *const of_maps[] = {"format", "spacing", "dims", "origin",  "padding",      "glen",
-                                          "gcent",  "like",    "slab", "binning", "transposition"};
+    static const char *const of_maps[] = {"format", "spacing", "dims", "origin",  "padding",       "glen",
+                                          "gcent",  "like",    "slab", "binning", "transposition", "resume"};
     const parsed_arguments *arguments = run->arguments;
     for (size_t i = 0; i < sizeof of_maps / sizeof *of_maps; i++)
         if (option_named_given(arguments, of_maps[i]))
@@ -224,6 +232,9 @@ static int choose_format(map_run *map)
         run->is_streamed = map->format->is_streamed;
         run->front_bytes = map->format->front_bytes;
     }
+    if (values_of(run)->resume && !run->is_streamed)
+        return fail_usage(run->arguments->command, "--resume: '%s' must be a .raw, .npy, .mrc or .ccp4 file",
+                          run->output);
     run->keeps_atoms = map->format->keeps_atoms;
     run->header = map->header = map_header_path_of(map->format, run->output);
     return 0;
@@ -261,6 +272,8 @@ static int check(job_run *run)
 {
     const parsed_arguments *arguments = run->arguments;
     int code = 0;
+    if (values_of(run)->resume && (values_of(run)->dry_run || run->arguments->rest_count > 0))
+        return fail_usage(arguments->command, "--resume goes on with one map, and not with a dry run");
     if (option_given(arguments, POINTS))
         return check_points(run);
     if ((code = choose_format((map_run *)run)) != 0)
@@ -470,6 +483,16 @@ static ley_status make_map(const job_run *run, const ley_grid *grid, const char 
                             : ley_map_create(grid, made, error);
 }
 
+static ley_status keep_maps(const map_run *map, ley_error *error)
+{
+    char *text = map_keeping_text(map->run.arguments, map->problem.atoms, &map->grid, &map->run.plan);
+    ley_status status = map_keep(map->problem.target.map, map->run.output, text, error);
+    for (int axis = 0; axis < 3 && status == LEY_OK && map->field[axis] != NULL; axis++)
+        status = map_keep(map->field[axis], map->field_files.path[axis], text, error);
+    free(text);
+    return status;
+}
+
 /* Of this rank, which does nothing beside others where it has no device. */
 static ley_status take_part(const map_run *map, ley_error *error)
 {
@@ -489,14 +512,17 @@ static ley_status place(job_run *run, ley_error *error)
     ley_status status = choose_grid(map, &map->grid, error);
     if (status == LEY_OK && run->is_by_parts)
         status = take_part(map, error);
+    if (status == LEY_OK && run->is_dry && run->method->halo_A != NULL)
+        run->link.halo_A = run->method->halo_A(&map->problem, grid);
     if (status == LEY_OK && !run->is_streamed && !run->is_dry && run->method->check_memory != NULL)
         status = run->method->check_memory(&map->problem, grid, error);
     if (status == LEY_OK)
         status = make_map(run, grid, run->output, &map->problem.target.map, error);
     for (int axis = 0; axis < 3 && status == LEY_OK && is_field_of_map(run); axis++)
         status = make_map(run, grid, map->field_files.path[axis], &map->field[axis], error);
-    return status == LEY_OK && is_field_of_map(run) ? ley_map_set_field(map->problem.target.map, map->field, error)
-                                                    : status;
+    if (status == LEY_OK && is_field_of_map(run))
+        status = ley_map_set_field(map->problem.target.map, map->field, error);
+    return status == LEY_OK && values_of(run)->resume ? keep_maps(map, error) : status;
 }
 
 /* What made the map, without dates and paths: the same command makes the same bytes. */
@@ -689,7 +715,7 @@ static job_run *make_run(const parsed_arguments *arguments, const char *output)
                              .output = output_path(output),
                              .problem = &map->problem,
                              .is_dry = values->dry_run,
-                             .link = {values->ranks, values->link[1], values->link[0]}},
+                             .link = {.ranks = values->ranks, .latency_s = values->link[1], .bytes_per_s = values->link[0], .halo_A = INFINITY}},
                      .problem = {.medium = values->medium}};
     return &map->run;
 }

@@ -57,7 +57,7 @@ static inline __attribute__((always_inline)) void add_lanes(const float *positio
     }
 }
 
-FOR_THIS_CPU static void add_turns(const float *position_A, const double *charge_e, const double wave[4], size_t count,
+FOR_THIS_CPU void intake_add_turns(const float *position_A, const double *charge_e, const double wave[4], size_t count,
                                    double sum[2])
 {
     double cosines[LANES] = {0}, sines[LANES] = {0}, last_e[LANES] = {0};
@@ -190,7 +190,7 @@ static void sum_pieces(void *context, size_t first, size_t last)
     for (size_t i = first; i < last; i++) {
         const size_t frame = i / k->pieces, from = i % k->pieces * PIECE,
                      count = atoms - from < PIECE ? atoms - from : PIECE;
-        add_turns(k->chunk->position_A + 3 * ((k->first + frame) * atoms + from), k->problem->charge_e + from,
+        intake_add_turns(k->chunk->position_A + 3 * ((k->first + frame) * atoms + from), k->problem->charge_e + from,
                   k->wave[frame], count, k->sum[i]);
     }
 }

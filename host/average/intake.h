@@ -18,4 +18,9 @@ ley_status intake_append(const ley_average *a, chunk *c, size_t frames, const fl
  * in their own cells and e, for the check of the mean; where frames are verified. */
 ley_status intake_structures(ley_average *a, ley_error *error);
 
+/* Adds sum q cos and -sum q sin of 2 pi turns, turns being wave[0] x + wave[1] y + wave[2] z + wave[3],
+ * each term to 1e-7. */
+void intake_add_turns(const float *position_A, const double *charge_e, const double wave[4], size_t count,
+                      double sum[2]);
+
 #endif

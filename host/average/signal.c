@@ -1,5 +1,6 @@
 #include "average/signal.h"
 
+#include "average/intake.h"
 #include "average/mesh.h"
 #include "average/place.h"
 #include "numerics/cell.h"
@@ -84,14 +85,10 @@ static void sum_waves(void *context, size_t first, size_t last)
 {
     wave_list *w = context;
     for (size_t i = first; i < last; i++) {
-        double re = 0, im = 0;
-        for (size_t j = 0; j < w->p->atoms; j++) {
-            const float *x = w->position_A + 3 * j;
-            const double phase = w->k[i][0] * (double)x[0] + w->k[i][1] * (double)x[1] + w->k[i][2] * (double)x[2];
-            re += w->p->charge_e[j] * cos(phase);
-            im += w->p->charge_e[j] * sin(phase);
-        }
-        w->square[i] = re * re + im * im;
+        const double *k = w->k[i], wave[4] = {k[0] / (2 * M_PI), k[1] / (2 * M_PI), k[2] / (2 * M_PI), 0};
+        double sum[2] = {0};
+        intake_add_turns(w->position_A, w->p->charge_e, wave, w->p->atoms, sum);
+        w->square[i] = sum[0] * sum[0] + sum[1] * sum[1];
     }
 }
 

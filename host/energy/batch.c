@@ -36,7 +36,7 @@ static int frames_of_batch(const energy_part *part, int64_t frames, size_t frame
     static const double most_bytes = 512e6, most_pairs[2] = {2e7, 2e9}; /* of processors, of cards */
     enum { MOST = 512 };
     static const double near = 4096; /* particles that one may have in lists, about */
-    const double left = (double)arena_left(&part->arena) / (4 * ENERGY_BATCHES), others = (double)part->problem->padded,
+    const double left = (double)arena_left(&part->arena) / (4 * FRAME_BATCHES), others = (double)part->problem->padded,
                  pairs = others * (energy_are_listed(part->problem, part->is_periodic) ? fmin(near, others) : others);
     double most = fmin(most_bytes, left) / (double)(bytes_of_frame(part->problem) + frame_bytes);
     most = fmin(most, most_pairs[part->arena.device->info->device_class != DEV_CPU] / pairs);
@@ -89,14 +89,14 @@ ley_status energy_memory_make(energy_part *part, const energy_problem *problem, 
         status = arena_upload(&part->arena, problem->table, table, &part->table.buffer, error);
     if (status == LEY_OK && problem->column_first != NULL)
         status = arena_upload(&part->arena, problem->column_first, column, &part->column_first.buffer, error);
-    for (int i = 0; i < ENERGY_BATCHES && status == LEY_OK; i++)
+    for (int i = 0; i < FRAME_BATCHES && status == LEY_OK; i++)
         status = make_batch(part, &part->batch[i], error);
     return status;
 }
 
 void energy_memory_end(energy_part *part)
 {
-    for (int i = 0; i < ENERGY_BATCHES; i++)
+    for (int i = 0; i < FRAME_BATCHES; i++)
         sequence_end(&part->batch[i].sequence);
     arena_clear(&part->arena);
     part->arena.device = NULL;

@@ -34,7 +34,7 @@ ley_status energy_part_begin(energy_part *part, const energy_problem *problem, d
 
 void energy_part_end(energy_part *part)
 {
-    for (int i = 0; i < ENERGY_BATCHES; i++)
+    for (int i = 0; i < FRAME_BATCHES; i++)
         sequence_finish(&part->batch[i].sequence, NULL);
     for (size_t i = 0; energy_modules[i] != NULL; i++) {
         energy_modules[i]->destroy(part, part->own[i]);

@@ -1,52 +1,125 @@
 /* Energies of frames: the caller's thread gives out the frames to devices, and waits; the host does
  * what no device is left for. */
+#include "energy/device_part.h"
+#include "energy/listed.h"
 #include "energy/origins.h"
 #include "energy/store.h"
-#include "energy/worker.h"
+#include "energy/verify.h"
 
 #include "clock.h"
 #include "core/options.h"
 #include "error.h"
-#include "log.h"
 #include "numerics/cell.h"
 #include "parallel.h"
+#include "watch.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 /* Of fewer particles the host is done before a device has begun. */
 enum { FEW_PARTICLES = 32 };
 
-/* ---- Making ---------------------------------------------------------------------------------- */
+/* ---- Frames on devices ----------------------------------------------------------------------- */
 
-static ley_status make_devices(ley_energy *e, ley_error *error)
+/* What one device has of them. */
+typedef struct energy_device {
+    frame_device of;
+    energy_part part;
+} energy_device;
+
+static ley_energy *energy_of(const frame_device *d)
 {
-    const size_t count = e->engine != NULL ? e->engine->candidate_count : 0;
-    e->devices = calloc(count + 1, sizeof(energy_device *));
-    e->run.again = calloc(ENERGY_RANGES * count + 1, sizeof *e->run.again);
-    bool is_whole = e->devices != NULL && e->run.again != NULL;
-    for (size_t i = 0; i < count && is_whole; i++) {
-        e->devices[i] = calloc(1, sizeof **e->devices);
-        is_whole = e->devices[i] != NULL;
-        if (is_whole)
-            e->devices[i]->energy = e;
-    }
-    return is_whole ? LEY_OK : ley_fail_memory(error, (count + 1) * sizeof **e->devices, "the devices' parts");
+    return (ley_energy *)d->queue;
 }
 
-/* The fastest device, where there is one. */
-static ley_status open_engine(ley_energy *e, ley_error *error)
+static energy_part *part_of(frame_device *d)
 {
-    ley_status status = ley_engine_create(NULL, &e->engine, error);
-    e->owns_engine = status == LEY_OK;
-    if (status != LEY_ERROR_NO_DEVICE)
+    return &((energy_device *)d)->part;
+}
+
+static ley_status begin(frame_device *d, dev *device, int kind, int64_t most, ley_error *error)
+{
+    energy_part *part = part_of(d);
+    const ley_status status = energy_part_begin(part, &energy_of(d)->problem, device, kind != 0, most, error);
+    part->cancelled = &d->queue->is_cancelled;
+    d->frames = part->frames;
+    return status;
+}
+
+static void end(frame_device *d)
+{
+    energy_part_end(part_of(d));
+}
+
+static ley_status start(frame_device *d, int batch, ley_error *error)
+{
+    ley_energy *e = energy_of(d);
+    energy_part *part = part_of(d);
+    energy_batch *b = &part->batch[batch];
+    const frame_range own = d->batch[batch];
+    const energy_frame first = energy_run_frame(e, own.first);
+    b->origin = (energy_origin){.number = 0};
+    const ley_status status = energy_listed_shares(part) ? energy_origin_find(e, own.first, &b->origin, error) : LEY_OK;
+    return status == LEY_OK
+               ? energy_part_start(part, b, own.first, (int)own.count, first.position_A, first.cell_A, error)
+               : status;
+}
+
+/* Stores what is right of a batch. */
+static ley_status store(frame_device *d, energy_batch *b, ley_error *error)
+{
+    ley_energy *e = energy_of(d);
+    bool *by_host = calloc((size_t)b->frames, sizeof *by_host);
+    if (by_host == NULL)
+        return ley_fail_memory(error, (size_t)b->frames * sizeof *by_host, "a batch of frames");
+    ley_status status = energy_store_batch(e, b, by_host, error);
+    for (int f = 0; f < b->frames && status == LEY_OK; f++)
+        if (!by_host[f] && frame_is_verified(d, b->first + f, e->problem.options.verify_every)) {
+            status = energy_verify(e, b, f, part_of(d)->quantum, error);
+            d->has_passed = status == LEY_OK;
+        }
+    free(by_host);
+    return status;
+}
+
+static ley_status finish(frame_device *d, int batch, ley_error *error)
+{
+    ley_energy *e = energy_of(d);
+    energy_part *part = part_of(d);
+    energy_batch *b = &part->batch[batch];
+    ley_status status = energy_part_finish(part, b, error);
+    if (status == LEY_OK && b->sequence.times.kernel_s > 0)
+        watch_warm();
+    if (status == LEY_OK)
+        status = store(d, b, error);
+    if (status != LEY_OK)
         return status;
-    log_say(LEY_LOG_WARNING, "the host computes energies: %s", error != NULL ? error->message : "no device");
-    e->engine = NULL;
-    ley_error_clear(error);
+    pthread_mutex_lock(&e->queue.mutex);
+    e->totals.device_seconds += b->sequence.times.kernel_s;
+    e->totals.lists += b->lists;
+    e->totals.splitting_per_A = part->splitting_per_A;
+    memcpy(e->totals.mesh, part->mesh, sizeof e->totals.mesh);
+    pthread_mutex_unlock(&e->queue.mutex);
     return LEY_OK;
 }
+
+static ley_status by_host(frame_queue *q, int64_t frame, ley_error *error)
+{
+    ley_energy *e = (ley_energy *)q;
+    const ley_status status = energy_store_host(e, frame, 0, error);
+    e->totals.host_frames += status == LEY_OK ? 1 : 0;
+    return status;
+}
+
+static const frame_work energy_work = {.what = "energies",
+                                       .device_bytes = sizeof(energy_device),
+                                       .begin = begin,
+                                       .end = end,
+                                       .start = start,
+                                       .finish = finish,
+                                       .by_host = by_host};
+
+/* ---- Making ---------------------------------------------------------------------------------- */
 
 ley_status ley_energy_create(ley_engine *engine, const ley_particles *particles, const ley_energy_options *options,
                              ley_energy **energy, ley_error *error)
@@ -67,14 +140,12 @@ ley_status ley_energy_create(ley_engine *engine, const ley_particles *particles,
     ley_energy *e = calloc(1, sizeof *e);
     if (e == NULL)
         return ley_fail_memory(error, sizeof *e, "energies");
-    pthread_mutex_init(&e->mutex, NULL);
     pthread_mutex_init(&e->origins.mutex, NULL);
-    e->engine = engine;
-    status = energy_problem_make(&e->problem, particles, &o, error);
-    if (status == LEY_OK && engine == NULL && arrays.particles > FEW_PARTICLES)
-        status = open_engine(e, error);
+    status = frame_queue_create(&e->queue, &energy_work, engine, error);
     if (status == LEY_OK)
-        status = make_devices(e, error);
+        status = energy_problem_make(&e->problem, particles, &o, error);
+    if (status == LEY_OK && engine == NULL && arrays.particles > FEW_PARTICLES)
+        status = frame_queue_open(&e->queue, error);
     if (status == LEY_OK)
         *energy = e;
     else
@@ -84,32 +155,19 @@ ley_status ley_energy_create(ley_engine *engine, const ley_particles *particles,
 
 void ley_energy_destroy(ley_energy *e)
 {
-    static const engine_task ending = {.run = energy_worker_end, .left = energy_worker_left};
     if (e == NULL)
         return;
-    const size_t count = e->engine != NULL && e->devices != NULL ? e->engine->candidate_count : 0;
-    if (count > 0)
-        engine_run(e->engine, 0, &ending, e);
-    for (size_t i = 0; i < count; i++) {
-        if (e->devices[i] != NULL)
-            ley_error_clear(&e->devices[i]->failure);
-        free(e->devices[i]);
-    }
-    free(e->devices);
-    free(e->run.again);
-    if (e->owns_engine)
-        ley_engine_destroy(e->engine);
+    frame_queue_destroy(&e->queue);
     energy_problem_destroy(&e->problem);
     energy_origins_forget(&e->origins, 0);
     pthread_mutex_destroy(&e->origins.mutex);
-    pthread_mutex_destroy(&e->mutex);
     free(e);
 }
 
 void ley_energy_cancel(ley_energy *e)
 {
     if (e != NULL)
-        atomic_store(&e->is_cancelled, true);
+        atomic_store(&e->queue.is_cancelled, true);
 }
 
 /* ---- Frames ---------------------------------------------------------------------------------- */
@@ -155,80 +213,19 @@ static void check_range(void *context, size_t first, size_t last)
     }
 }
 
-static ley_status check_frames(const ley_energy *e, ley_error *error)
+static ley_status check_frames(const ley_energy *e, int64_t frames, ley_error *error)
 {
     frames_check c = {.e = e};
-    atomic_init(&c.first, e->run.frames);
-    parallel_ranges((size_t)e->run.frames, check_range, &c);
+    atomic_init(&c.first, frames);
+    parallel_ranges((size_t)frames, check_range, &c);
     const int64_t bad = atomic_load(&c.first);
-    if (bad == e->run.frames)
+    if (bad == frames)
         return LEY_OK;
     const energy_frame frame = energy_run_frame(e, bad);
     const ley_status status = energy_law_check_frame(&frame, error);
     if (error != NULL)
-        ley_error_prefix(error, "frame %lld", (long long)(e->before + bad + 1));
+        ley_error_prefix(error, "frame %lld", frame_number(&e->queue, bad));
     return status;
-}
-
-static bool has_device(const ley_energy *e)
-{
-    for (size_t i = 0; i < e->engine->worker_count; i++)
-        if (worker_device(&e->engine->workers[i]) != NULL && !e->devices[i]->has_failed)
-            return true;
-    return false;
-}
-
-/* What is left of the run. */
-static void do_by_host(ley_energy *e)
-{
-    energy_run *r = &e->run;
-    while (r->left > 0 && r->failure.status == LEY_OK) {
-        energy_range *again = r->again_count > 0 ? &r->again[r->again_count - 1] : NULL;
-        const int64_t frame = again != NULL ? again->first : r->next;
-        if (atomic_load(&e->is_cancelled))
-            ley_fail(&r->failure, LEY_CANCELLED, "cancelled");
-        else if (energy_store_host(e, frame, 0, &r->failure) == LEY_OK) {
-            r->left--;
-            e->totals.host_frames++;
-        }
-        if (again == NULL)
-            r->next++;
-        else if (again->first++, --again->count == 0)
-            r->again_count--;
-    }
-}
-
-static void do_frames(ley_energy *e)
-{
-    static const engine_task task = {.run = energy_worker_run,
-                                     .is_over = energy_worker_is_over,
-                                     .let_go = energy_worker_let_go,
-                                     .left = energy_worker_left};
-    const bool is_small = e->problem.arrays.particles <= FEW_PARTICLES;
-    bool has = e->engine != NULL && !is_small;
-    while (has && !energy_worker_is_over(e)) {
-        engine_run(e->engine, 0, &task, e);
-        has = energy_worker_is_over(e) || has_device(e) || engine_take_next(e->engine);
-        if (!has)
-            log_say(LEY_LOG_WARNING, "no device is left for energies: the host goes on alone");
-    }
-    if (!has)
-        do_by_host(e);
-}
-
-/* A device that was let go may end meanwhile. */
-static void begin_run(ley_energy *e, int64_t frames, const float *position_A, const double *cell_A,
-                      const ley_energy_results *wanted)
-{
-    energy_origins_forget(&e->origins, e->run.frames);
-    pthread_mutex_lock(&e->mutex);
-    e->run = (energy_run){.frames = frames,
-                          .position_A = position_A,
-                          .cell_A = cell_A,
-                          .results = *wanted,
-                          .again = e->run.again,
-                          .left = frames};
-    pthread_mutex_unlock(&e->mutex);
 }
 
 /* Devices look for nearest images among the 27 of a cell: of one that is so oblique that these are
@@ -256,19 +253,11 @@ static ley_status shorten_cells(int64_t frames, const double *cell_A, double **m
 static ley_status run(ley_energy *e, int64_t frames, ley_error *error)
 {
     const double start_s = ley_clock_s();
-    ley_status status = check_frames(e, error);
+    ley_status status = check_frames(e, frames, error);
     if (status == LEY_OK)
-        do_frames(e);
-    if (status == LEY_OK && e->run.failure.status != LEY_OK) {
-        status = e->run.failure.status;
-        ley_error_copy(error, &e->run.failure);
-    }
-    ley_error_clear(&e->run.failure);
-    atomic_store(&e->is_cancelled, false);
-    if (status == LEY_OK) {
-        e->before += frames;
-        e->totals.frames += frames;
-    }
+        status = frame_queue_run(&e->queue, frames, e->run.cell_A != NULL, e->problem.arrays.particles > FEW_PARTICLES,
+                                 error);
+    e->totals.frames += status == LEY_OK ? frames : 0;
     e->totals.seconds += ley_clock_s() - start_s;
     return status;
 }
@@ -281,29 +270,18 @@ ley_status ley_energy_run(ley_energy *e, int64_t frames, const float *position_A
     ley_status status = check_wishes(e, frames, position_A, wanted, error);
     if (status != LEY_OK || frames == 0)
         return status;
-    if (atomic_exchange(&e->is_running, true))
+    if (!frame_queue_claim(&e->queue))
         return ley_fail(error, LEY_ERROR_USAGE, "ley_energy_run(): another thread is running these energies");
     double *short_A;
     status = shorten_cells(frames, cell_A, &short_A, error);
     if (status == LEY_OK) {
-        begin_run(e, frames, position_A, short_A != NULL ? short_A : cell_A, wanted);
+        energy_origins_forget(&e->origins, e->queue.frames);
+        e->run = (energy_run){position_A, short_A != NULL ? short_A : cell_A, *wanted};
         status = run(e, frames, error);
     }
     free(short_A);
-    atomic_store(&e->is_running, false);
+    frame_queue_release(&e->queue);
     return status;
-}
-
-/* The name of a device that has failed, and why; of a long message, as that of a build with its
- * options, the beginning and the end. */
-static void put_failure(const energy_device *d, ley_energy_totals *totals)
-{
-    enum { END = 90, MOST = 180 };
-    const char *message = d->failure.status != LEY_OK ? d->failure.message : "it does not answer";
-    const size_t length = strlen(message);
-    const bool is_long = length > MOST;
-    snprintf(totals->failure, sizeof totals->failure, "%.60s: %.*s%s%s", d->info->name, is_long ? MOST - END : MOST,
-             message, is_long ? " ... " : "", is_long ? message + length - END : "");
 }
 
 void ley_energy_get_totals(const ley_energy *e, ley_energy_totals *totals)
@@ -311,15 +289,6 @@ void ley_energy_get_totals(const ley_energy *e, ley_energy_totals *totals)
     if (totals == NULL)
         return;
     *totals = e != NULL ? e->totals : (ley_energy_totals){.frames = 0};
-    for (size_t i = 0; e != NULL && e->engine != NULL && i < e->engine->candidate_count; i++) {
-        const energy_device *d = e->devices[i];
-        const size_t used = strlen(totals->device);
-        totals->failed += d->has_failed ? 1 : 0;
-        if (d->info == NULL)
-            continue;
-        if (d->has_failed && totals->failure[0] == '\0')
-            put_failure(d, totals);
-        totals->devices++;
-        snprintf(totals->device + used, sizeof totals->device - used, "%s%s", used > 0 ? ", " : "", d->info->name);
-    }
+    if (e != NULL)
+        frame_queue_describe(&e->queue, &totals->devices, &totals->failed, totals->device, totals->failure);
 }

@@ -63,12 +63,12 @@ typedef struct listed {
     buffer_of_float floats; /* elsewhere: no more than one */
     buffer_of_int2 done;    /* [frames] */
     float (*row)[LEY_LIST_ROWS][4];
-    int64_t shared;                    /* the number of the origin whose list there is, with a buffer; 0: none */
-    buffer_of_float4 origin;           /* positions of an origin, */
-    float (*origin_out)[4];            /* on their way there; NULL: lists are not shared */
-    dev_staging *room[ENERGY_BATCHES]; /* what lists of a batch had no room for, */
-    int32_t had[ENERGY_BATCHES][2];    /* and the room they had */
-    double pair_s;                     /* that a pair of particles is predicted to take, and its place in lists */
+    int64_t shared;                   /* the number of the origin whose list there is, with a buffer; 0: none */
+    buffer_of_float4 origin;          /* positions of an origin, */
+    float (*origin_out)[4];           /* on their way there; NULL: lists are not shared */
+    dev_staging *room[FRAME_BATCHES]; /* what lists of a batch had no room for, */
+    int32_t had[FRAME_BATCHES][2];    /* and the room they had */
+    double pair_s;                    /* that a pair of particles is predicted to take, and its place in lists */
 } listed;
 
 static ley_status make_sums(listed *l, energy_part *part, ley_error *error)
@@ -82,7 +82,7 @@ static ley_status make_sums(listed *l, energy_part *part, ley_error *error)
             arena_buffer(memory, is_full ? 4 * slots * (size_t)l->parts : 4, DEV_READ_WRITE, &l->floats.buffer, error);
     if (status == LEY_OK)
         status = arena_buffer(memory, (size_t)part->frames * 8, DEV_READ_WRITE, &l->done.buffer, error);
-    for (int i = 0; i < ENERGY_BATCHES && status == LEY_OK; i++)
+    for (int i = 0; i < FRAME_BATCHES && status == LEY_OK; i++)
         status = arena_staging(memory, 2 * sizeof(int32_t), &l->room[i], error);
     return status;
 }
@@ -279,7 +279,7 @@ static ley_status settle(energy_part *part, void *own, energy_batch *b, bool *ag
     if (!can_be_beyond(l, l->had[b - part->batch], beyond))
         return ley_fail(error, LEY_ERROR_WRONG_RESULT, "a list of pairs asks for room for %d tiles and %d particles",
                         (int)beyond[0], (int)beyond[1]);
-    for (int i = 0; i < ENERGY_BATCHES && status == LEY_OK; i++)
+    for (int i = 0; i < FRAME_BATCHES && status == LEY_OK; i++)
         status = sequence_finish(&part->batch[i].sequence, error);
     return status == LEY_OK ? pair_lists_grow(&l->lists, &part->arena, beyond, error) : status;
 }

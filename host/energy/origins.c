@@ -115,7 +115,7 @@ static void decide(ley_energy *e)
     const int64_t first = o->decided;
     int64_t end = first + 1;
     if (can_serve(e, first))
-        while (end < e->run.frames && end < first + MOST && is_served(e, first, end))
+        while (end < e->queue.frames && end < first + MOST && is_served(e, first, end))
             end++;
     const bool is_origin = end - first >= LEAST;
     if (!is_origin)
@@ -127,7 +127,7 @@ static void decide(ley_energy *e)
 ley_status energy_origin_find(ley_energy *e, int64_t frame, energy_origin *found, ley_error *error)
 {
     energy_origins *o = &e->origins;
-    const size_t bytes = (size_t)e->run.frames * sizeof *o->first;
+    const size_t bytes = (size_t)e->queue.frames * sizeof *o->first;
     *found = (energy_origin){.number = 0};
     pthread_mutex_lock(&o->mutex);
     if (o->first == NULL)

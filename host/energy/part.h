@@ -6,6 +6,7 @@
 #include "arguments.h"
 #include "energy/problem.h"
 #include "engine/command_sequence.h"
+#include "schedule/frame_queue.h"
 
 /* The frame whose list a batch of one frame takes (origins.h). */
 typedef struct energy_origin {
@@ -51,7 +52,6 @@ enum {
     ENERGY_STEP_MESH_GATHER
 };
 
-enum { ENERGY_BATCHES = 2 }; /* on their way at once */
 enum { ENERGY_MODULES = 8 }; /* that there is room for */
 
 typedef struct energy_part {
@@ -67,7 +67,7 @@ typedef struct energy_part {
     buffer_of_float table;      /* [types][types][2]: a and b */
     buffer_of_int column_first; /* [groups + 1]: as energy_problem has it */
 
-    energy_batch batch[ENERGY_BATCHES];
+    energy_batch batch[FRAME_BATCHES];
     void *own[ENERGY_MODULES]; /* what each module has; NULL: nothing */
 
     double quantum;         /* of sums of pairs that are integers, kcal/mol and kcal/mol/A; 0: they are floats */

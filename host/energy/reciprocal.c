@@ -263,7 +263,7 @@ static mesh_plan *place_for_plan(reciprocal *r)
 static ley_status wait_for_others(energy_part *part, const energy_batch *b, ley_error *error)
 {
     ley_status status = LEY_OK;
-    for (int i = 0; i < ENERGY_BATCHES && status == LEY_OK; i++)
+    for (int i = 0; i < FRAME_BATCHES && status == LEY_OK; i++)
         if (&part->batch[i] != b)
             status = sequence_finish(&part->batch[i].sequence, error);
     return status;

@@ -3,42 +3,13 @@
 #define LEY_ENERGY_STATE_H
 
 #include "energy/part.h"
-#include "engine/engine.h"
 #include "law/energy.h"
 
-#include <pthread.h>
-
-typedef struct energy_range {
-    int64_t first, count;
-} energy_range;
-
-/* That a device may give back in a run: its batches, when it ends or takes a quarter of the frames
- * at a time, which are 512 at first. */
-enum { ENERGY_RANGES = 6 * ENERGY_BATCHES };
-
-/* What one device has of them. */
-typedef struct energy_device {
-    ley_energy *energy; /* not to be touched by a device that was left behind */
-    const dev_info *info;
-    bool is_ready, has_failed;
-    bool has_passed;               /* a frame of its has been verified */
-    bool is_beginning, was_let_go; /* it touches nothing of the run's; the run has not waited for it */
-    int most_frames;               /* of a batch, since there was no memory for more; 0: nobody knows */
-    energy_part part;
-    ley_error failure;
-} energy_device;
-
-/* Frames that are being computed. */
+/* Frames that are being computed: arrays of the caller's. */
 typedef struct energy_run {
-    int64_t frames;
     const float *position_A;
     const double *cell_A;
     ley_energy_results results;
-    int64_t next;        /* from here on none has been dealt, */
-    energy_range *again; /* [ENERGY_RANGES for each device]: these are to be dealt again */
-    size_t again_count;
-    int64_t left;      /* that are not done */
-    ley_error failure; /* all ends */
 } energy_run;
 
 /* What frames of a run have as origins (origins.h). */
@@ -51,16 +22,11 @@ typedef struct energy_origins {
 } energy_origins;
 
 struct ley_energy {
+    frame_queue queue; /* whose mutex is the totals', too */
     energy_problem problem;
-    ley_engine *engine; /* NULL: none, the host computes all */
-    bool owns_engine;
-    atomic_bool is_cancelled, is_running;
-    int64_t before; /* frames of runs before */
     energy_run run;
     energy_origins origins;
     ley_energy_totals totals;
-    pthread_mutex_t mutex;   /* for what devices share: the run's frames, the totals, devices' flags */
-    energy_device **devices; /* [engine->candidate_count] */
 };
 
 /* A frame of the run, as the law has it. */

@@ -70,8 +70,8 @@ static ley_status name_pair(const ley_energy *e, int64_t frame, int64_t from, co
         j = nearest(&f, i, false, &r_A);
     }
     return ley_fail(error, LEY_ERROR_INPUT, "frame %lld: particles %lld and %lld are %.3g A from each other: their %s",
-                    (long long)(e->before + frame + 1), (long long)(i < j ? i : j) + 1, (long long)(i < j ? j : i) + 1,
-                    r_A, what);
+                    frame_number(&e->queue, frame), (long long)(i < j ? i : j) + 1, (long long)(i < j ? j : i) + 1, r_A,
+                    what);
 }
 
 /* ---- The host -------------------------------------------------------------------------------- */
@@ -381,7 +381,7 @@ static ley_status store_bad(ley_energy *e, const energy_batch *b, int frame, int
                ? status
                : ley_fail(error, LEY_ERROR_WRONG_RESULT,
                           "frame %lld: the energy of particle %lld is no number, or huge",
-                          (long long)(e->before + b->first + frame + 1), (long long)particle + 1);
+                          frame_number(&e->queue, b->first + frame), (long long)particle + 1);
 }
 
 /* One with a force or a radius that is no number. */
@@ -391,7 +391,7 @@ static ley_status store_places_again(ley_energy *e, const energy_batch *b, int f
     return has_overlap(&f)
                ? energy_store_host(e, b->first + frame, 0, error)
                : ley_fail(error, LEY_ERROR_WRONG_RESULT, "frame %lld: a force or a Born radius is no number",
-                          (long long)(e->before + b->first + frame + 1));
+                          frame_number(&e->queue, b->first + frame));
 }
 
 ley_status energy_store_batch(ley_energy *e, energy_batch *b, bool *by_host, ley_error *error)
@@ -412,7 +412,7 @@ ley_status energy_store_batch(ley_energy *e, energy_batch *b, bool *by_host, ley
     for (int f = 0; f < b->frames && status == LEY_OK; f++)
         if (s.bad[f] == WRONG_MATRIX)
             status = ley_fail(error, LEY_ERROR_WRONG_RESULT, "frame %lld: energies of groups are not their particles'",
-                              (long long)(e->before + b->first + f + 1));
+                              frame_number(&e->queue, b->first + f));
         else if (s.bad[f] == WRONG_PLACES)
             status = store_places_again(e, b, f, error);
         else if (s.bad[f] >= 0)

@@ -146,7 +146,7 @@ static ley_status settle(energy_part *part, void *own, energy_batch *b, bool *ag
     surfaces *s = own;
     ley_status status = LEY_OK;
     *again = s->room < (int)part->problem->count && has_no_room(part, b);
-    for (int i = 0; i < ENERGY_BATCHES && *again && status == LEY_OK; i++)
+    for (int i = 0; i < FRAME_BATCHES && *again && status == LEY_OK; i++)
         status = sequence_finish(&part->batch[i].sequence, error);
     return *again && status == LEY_OK ? make_list(s, part, 2 * s->room, error) : status;
 }

@@ -35,12 +35,6 @@ typedef struct checking {
     double off_square, rounded_square; /* of all forces together: errors, and what rounded positions cost */
 } checking;
 
-bool energy_verify_wants(const ley_energy *e, const energy_device *d, int64_t frame)
-{
-    const int64_t every = e->problem.options.verify_every;
-    return every > 0 && (!d->has_passed || (e->before + frame) % every == 0);
-}
-
 /* ---- What the device has --------------------------------------------------------------------- */
 
 static const float *energies_of(const checking *c, int term)
@@ -69,7 +63,7 @@ static double *by_particle(const checking *c, const dev_staging *staging)
 static void choose(checking *c)
 {
     const int64_t n = c->of.particles->particles;
-    uint64_t state = 6364136223846793005U * (uint64_t)(c->e->before + c->b->first + c->frame + 1);
+    uint64_t state = 6364136223846793005U * (uint64_t)(c->e->queue.before + c->b->first + c->frame + 1);
     c->count = n < CHECKED ? (int)n : CHECKED;
     for (int k = 0; k < c->count; k++) {
         const int64_t low = n * k / c->count, high = n * (k + 1) / c->count;
@@ -128,7 +122,7 @@ static const double allowed = 2e-5, allowed_force = 1e-4, allowed_radius = 1e-4;
 static ley_status fail(const checking *c, int k, const char *what, double found, double right, ley_error *error)
 {
     return ley_fail(error, LEY_ERROR_WRONG_RESULT, "frame %lld: %s of particle %lld is %.9g, not %.9g",
-                    (long long)(c->e->before + c->b->first + c->frame + 1), what, (long long)c->particle[k] + 1, found,
+                    frame_number(&c->e->queue, c->b->first + c->frame), what, (long long)c->particle[k] + 1, found,
                     right);
 }
 
@@ -249,7 +243,7 @@ static ley_status judge_mesh(const checking *c, ley_error *error)
                ? LEY_OK
                : ley_fail(error, LEY_ERROR_WRONG_RESULT,
                           "frame %lld: forces are off by %.3g kcal/mol/A in the root mean square, more than %.3g",
-                          (long long)(c->e->before + c->b->first + c->frame + 1), off, most);
+                          frame_number(&c->e->queue, c->b->first + c->frame), off, most);
 }
 
 static ley_status judge(checking *c, const values *right, const values *low, const values *high, ley_error *error)
@@ -292,11 +286,11 @@ ley_status energy_verify(ley_energy *e, const energy_batch *b, int frame, double
     free(c.slopes);
     if (status != LEY_OK)
         return status;
-    pthread_mutex_lock(&e->mutex);
+    pthread_mutex_lock(&e->queue.mutex);
     e->totals.checked_frames++;
     e->totals.checked_particles += c.count;
     e->totals.energy_error = fmax(e->totals.energy_error, c.energy_error);
     e->totals.force_error = fmax(e->totals.force_error, c.force_error);
-    pthread_mutex_unlock(&e->mutex);
+    pthread_mutex_unlock(&e->queue.mutex);
     return LEY_OK;
 }

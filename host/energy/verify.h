@@ -4,10 +4,6 @@
 
 #include "energy/state.h"
 
-/* Whether a frame of the run is to be verified; the first one of a device is always, where any
- * is. */
-bool energy_verify_wants(const ley_energy *e, const energy_device *d, int64_t frame);
-
 /* A frame of a batch that has ended: energies, forces, Born radii and slopes of some particles.
  * `quantum` is the device's (part.h). The totals get its deviations. Errors:
  * LEY_ERROR_WRONG_RESULT, LEY_ERROR_MEMORY. */

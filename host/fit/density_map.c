@@ -15,17 +15,23 @@ static ley_status fill(ley_engine *engine, const ley_atoms *atoms, const double 
     const ley_fit_results results = {.size = sizeof results, .density = ley_map_values(map)};
     ley_fit *fit = NULL;
     float *position_A = malloc(3 * n * sizeof *position_A);
-    if (position_A == NULL)
-        return ley_fail_memory(error, 3 * n * sizeof *position_A, "the atoms");
-    for (size_t i = 0; i < 3 * n; i++)
-        position_A[i] = (float)ley_atoms_positions_A(atoms)[i];
-    ley_status status = ley_fit_create(engine, &target, n, weight, ley_atoms_radii_A(atoms), options, &fit, error);
+    double *radius_A = malloc(n * sizeof *radius_A);
+    ley_status status = LEY_OK;
+    if (position_A == NULL || radius_A == NULL)
+        status = ley_fail_memory(error, 20 * n, "the atoms");
+    else {
+        for (size_t i = 0; i < 3 * n; i++)
+            position_A[i] = (float)ley_atoms_positions_A(atoms)[i];
+        ley_density_radii_of(atoms, radius_A);
+        status = ley_fit_create(engine, &target, n, weight, radius_A, options, &fit, error);
+    }
     if (status == LEY_OK)
         status = ley_fit_run(fit, 1, position_A, NULL, &results, error);
     if (status == LEY_OK && totals != NULL)
         ley_fit_get_totals(fit, totals);
     ley_fit_destroy(fit);
     free(position_A);
+    free(radius_A);
     return status;
 }
 
@@ -34,11 +40,12 @@ ley_status ley_density_map_create(ley_engine *engine, const ley_atoms *atoms, co
                                   ley_fit_totals *totals, ley_error *error)
 {
     ley_map *made = NULL;
-    if (atoms == NULL || weight == NULL || options == NULL || grid == NULL || map == NULL)
+    if (atoms == NULL || options == NULL || grid == NULL || map == NULL)
         return ley_fail(error, LEY_ERROR_USAGE, "ley_density_map_create(): a null pointer");
     ley_status status = ley_map_create(grid, &made, error);
     if (status == LEY_OK)
-        status = fill(engine, atoms, weight, options, by_host, made, totals, error);
+        status = weight != NULL ? fill(engine, atoms, weight, options, by_host, made, totals, error)
+                                : density_check_spacing(grid, options->resolution_A, error);
     if (status == LEY_OK) {
         map_set_what(made, "DENSITY OF ATOMS", NULL, NULL);
         *map = made;

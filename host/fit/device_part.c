@@ -12,7 +12,7 @@ static int parts_of(const fit_problem *problem, const dev_info *info)
     return (int)(worth < most ? worth : most);
 }
 
-ley_status fit_part_begin(fit_part *part, const fit_problem *problem, dev *device, ley_error *error)
+ley_status fit_part_begin(fit_part *part, const fit_problem *problem, dev *device, int64_t frames, ley_error *error)
 {
     const atom_density_spec spec = fit_density_spec(problem, device->info);
     const fit_gradient_spec gradient = fit_gradient_spec_of(device->info, false, problem->is_varied);
@@ -20,7 +20,7 @@ ley_status fit_part_begin(fit_part *part, const fit_problem *problem, dev *devic
     watch_expect(0);
     const int group = fit_places_group(device->info, false);
     ley_status status = fit_memory_make(part, problem, device, &spec, group,
-                                        group > 1 ? 1 : parts_of(problem, device->info), INT64_MAX, error);
+                                        group > 1 ? 1 : parts_of(problem, device->info), frames, error);
     if (status == LEY_OK)
         status = fit_places_build(&part->places, device, error);
     if (status == LEY_OK)

@@ -4,8 +4,9 @@
 
 #include "fit/part.h"
 
-/* Memory and kernels; on the device's thread. On failure fit_part_end() ends what there is. */
-ley_status fit_part_begin(fit_part *part, const fit_problem *problem, dev *device, ley_error *error);
+/* Memory for so many frames at a time at most, and kernels; on the device's thread. On failure
+ * fit_part_end() ends what there is. */
+ley_status fit_part_begin(fit_part *part, const fit_problem *problem, dev *device, int64_t frames, ley_error *error);
 
 /* Sends frames, launches what the problem needs, and reads the results back. Errors: those of
  * fit_batch_begin(). */

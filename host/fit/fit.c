@@ -1,51 +1,97 @@
 /* Densities of frames: the caller's thread gives out the frames to devices, and waits; the host
  * does what is sooner done than a device is opened, and what no device is left for. */
+#include "fit/device_part.h"
 #include "fit/store.h"
-#include "fit/worker.h"
 
 #include "clock.h"
 #include "error.h"
-#include "log.h"
 #include "parallel.h"
+#include "watch.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- Making ---------------------------------------------------------------------------------- */
+/* ---- Frames on devices ----------------------------------------------------------------------- */
 
-static ley_status make_devices(ley_fit *fit, ley_error *error)
+/* What one device has of them. */
+typedef struct fit_device {
+    frame_device of;
+    fit_part part;
+} fit_device;
+
+static ley_fit *fit_of(const frame_device *d)
 {
-    const size_t count = fit->engine->candidate_count;
-    bool is_whole = true;
-    fit->devices = calloc(count, sizeof *fit->devices);
-    fit->run.again = calloc(FIT_BATCHES * count, sizeof *fit->run.again);
-    is_whole = fit->devices != NULL && fit->run.again != NULL;
-    for (size_t i = 0; i < count && is_whole; i++) {
-        fit->devices[i] = calloc(1, sizeof **fit->devices);
-        is_whole = fit->devices[i] != NULL;
-        if (is_whole)
-            fit->devices[i]->fit = fit;
-    }
-    return is_whole ? LEY_OK : ley_fail_memory(error, count * sizeof **fit->devices, "the devices' parts");
+    return (ley_fit *)d->queue;
 }
 
-/* The fastest device, where there is one. */
-static ley_status open_engine(ley_fit *fit, ley_error *error)
+static fit_part *part_of(frame_device *d)
 {
-    const ley_status status = ley_engine_create(NULL, &fit->engine, error);
-    fit->owns_engine = status == LEY_OK;
-    fit->may_open = false;
+    return &((fit_device *)d)->part;
+}
+
+static ley_status begin(frame_device *d, dev *device, int kind, int64_t most, ley_error *error)
+{
+    fit_part *part = part_of(d);
+    (void)kind;
+    const ley_status status = fit_part_begin(part, &fit_of(d)->problem, device, most, error);
+    part->cancelled = &d->queue->is_cancelled;
+    d->frames = part->frames;
+    return status;
+}
+
+static void end(frame_device *d)
+{
+    fit_part_end(part_of(d));
+}
+
+static ley_status start(frame_device *d, int batch, ley_error *error)
+{
+    const ley_fit *fit = fit_of(d);
+    fit_part *part = part_of(d);
+    const frame_range own = d->batch[batch];
+    int bad = -1;
+    const ley_status status =
+        fit_part_start(part, &part->batch[batch], own.first, (int)own.count, fit_positions(fit, own.first),
+                       fit->run.threshold != NULL ? fit->run.threshold + own.first : NULL, &bad, error);
+    if (bad >= 0)
+        ley_error_prefix(error, "frame %lld", frame_number(&fit->queue, own.first + bad));
+    return status;
+}
+
+static ley_status finish(frame_device *d, int batch, ley_error *error)
+{
+    ley_fit *fit = fit_of(d);
+    fit_batch *b = &part_of(d)->batch[batch];
+    ley_status status = sequence_finish(&b->sequence, error);
+    if (status == LEY_OK && b->sequence.times.kernel_s > 0)
+        watch_warm();
     if (status == LEY_OK)
-        return make_devices(fit, error);
-    fit->engine = NULL;
-    if (status != LEY_ERROR_NO_DEVICE)
+        status = fit_store_batch(fit, d, part_of(d), b, error);
+    if (status != LEY_OK)
         return status;
-    log_say(LEY_LOG_WARNING, "the host computes densities: %s", error != NULL ? error->message : "no device");
-    ley_error_clear(error);
+    pthread_mutex_lock(&fit->queue.mutex);
+    fit->totals.device_seconds += b->sequence.times.kernel_s;
+    fit->totals.sort_seconds += b->sequence.times.step_s[FIT_STEP_SORT];
+    pthread_mutex_unlock(&fit->queue.mutex);
     return LEY_OK;
 }
+
+static ley_status by_host(frame_queue *q, int64_t frame, ley_error *error)
+{
+    return fit_store_host((ley_fit *)q, frame, error);
+}
+
+static const frame_work fit_work = {.what = "densities",
+                                    .device_bytes = sizeof(fit_device),
+                                    .begin = begin,
+                                    .end = end,
+                                    .start = start,
+                                    .finish = finish,
+                                    .by_host = by_host};
+
+/* ---- Making ---------------------------------------------------------------------------------- */
 
 ley_status ley_fit_create(ley_engine *engine, const ley_fit_target *target, size_t n, const double *weight,
                           const double *radius_A, const ley_density_options *options, ley_fit **made, ley_error *error)
@@ -55,12 +101,10 @@ ley_status ley_fit_create(ley_engine *engine, const ley_fit_target *target, size
     ley_fit *fit = calloc(1, sizeof *fit);
     if (fit == NULL)
         return ley_fail_memory(error, sizeof *fit, "densities");
-    pthread_mutex_init(&fit->mutex, NULL);
-    fit->engine = engine;
     fit->may_open = engine == NULL && !target->by_host;
-    ley_status status = fit_problem_make(&fit->problem, target, n, weight, radius_A, options, error);
-    if (status == LEY_OK && engine != NULL)
-        status = make_devices(fit, error);
+    ley_status status = frame_queue_create(&fit->queue, &fit_work, engine, error);
+    if (status == LEY_OK)
+        status = fit_problem_make(&fit->problem, target, n, weight, radius_A, options, error);
     if (status == LEY_OK)
         *made = fit;
     else
@@ -70,29 +114,16 @@ ley_status ley_fit_create(ley_engine *engine, const ley_fit_target *target, size
 
 void ley_fit_destroy(ley_fit *fit)
 {
-    static const engine_task ending = {.run = fit_worker_end, .left = fit_worker_left};
     if (fit == NULL)
         return;
-    const size_t count = fit->engine != NULL && fit->devices != NULL ? fit->engine->candidate_count : 0;
-    if (count > 0)
-        engine_run(fit->engine, 0, &ending, fit);
-    for (size_t i = 0; i < count; i++) {
-        if (fit->devices[i] != NULL)
-            ley_error_clear(&fit->devices[i]->failure);
-        free(fit->devices[i]);
-    }
-    free(fit->devices);
-    free(fit->run.again);
-    if (fit->owns_engine)
-        ley_engine_destroy(fit->engine);
+    frame_queue_destroy(&fit->queue);
     fit_problem_end(&fit->problem);
-    pthread_mutex_destroy(&fit->mutex);
     free(fit);
 }
 
 void ley_fit_cancel(ley_fit *fit)
 {
-    atomic_store(&fit->is_cancelled, true);
+    atomic_store(&fit->queue.is_cancelled, true);
 }
 
 /* ---- Frames ---------------------------------------------------------------------------------- */
@@ -116,49 +147,8 @@ static ley_status check_wishes(const ley_fit *fit, int64_t frames, const float *
     for (int64_t f = 0; f < frames && threshold != NULL; f++)
         if (!(threshold[f] > 0))
             return ley_fail(error, LEY_ERROR_USAGE, "frame %lld: the threshold is %g, must be above 0",
-                            (long long)(fit->before + f + 1), threshold[f]);
+                            frame_number(&fit->queue, f), threshold[f]);
     return LEY_OK;
-}
-
-static bool has_device(const ley_fit *fit)
-{
-    for (size_t i = 0; i < fit->engine->worker_count; i++)
-        if (worker_device(&fit->engine->workers[i]) != NULL && !fit->devices[i]->has_failed)
-            return true;
-    return false;
-}
-
-/* What is left of the run. */
-static void do_by_host(ley_fit *fit)
-{
-    fit_run *r = &fit->run;
-    while (r->left > 0 && r->failure.status == LEY_OK) {
-        fit_range *again = r->again_count > 0 ? &r->again[r->again_count - 1] : NULL;
-        const int64_t frame = again != NULL ? again->first : r->next;
-        if (atomic_load(&fit->is_cancelled))
-            ley_fail(&r->failure, LEY_CANCELLED, "cancelled");
-        else if (fit_store_host(fit, frame, &r->failure) == LEY_OK)
-            r->left--;
-        if (again == NULL)
-            r->next++;
-        else if (again->first++, --again->count == 0)
-            r->again_count--;
-    }
-}
-
-static void do_frames(ley_fit *fit)
-{
-    static const engine_task task = {
-        .run = fit_worker_run, .is_over = fit_worker_is_over, .let_go = fit_worker_let_go, .left = fit_worker_left};
-    bool has = fit->engine != NULL;
-    while (has && !fit_worker_is_over(fit)) {
-        engine_run(fit->engine, 0, &task, fit);
-        has = fit_worker_is_over(fit) || has_device(fit) || engine_take_next(fit->engine);
-        if (!has)
-            log_say(LEY_LOG_WARNING, "no device is left for densities: the host goes on alone");
-    }
-    if (!has)
-        do_by_host(fit);
 }
 
 /* What the host would take. */
@@ -172,36 +162,29 @@ static double predicted_s(const ley_fit *fit, int64_t frames)
     return (double)frames * node_s * (nodes * (p->has_gradient ? 2 : 1) + (double)p->nodes) / parallel_cores();
 }
 
-static void count_undefined(ley_fit *fit)
+static void count_undefined(ley_fit *fit, int64_t frames)
 {
-    const fit_run *r = &fit->run;
-    for (int64_t f = 0; f < r->frames && r->results.score != NULL; f++)
-        if (isnan(r->results.score[LEY_FIT_SCORES * f + LEY_FIT_PEARSON])) {
-            if (fit->totals.undefined++ == 0)
-                fit->totals.first = fit->before + f + 1;
-        }
+    const double *score = fit->run.results.score;
+    for (int64_t f = 0; f < frames && score != NULL; f++)
+        if (isnan(score[LEY_FIT_SCORES * f + LEY_FIT_PEARSON]) && fit->totals.undefined++ == 0)
+            fit->totals.first = fit->totals.frames + f + 1;
 }
 
-static ley_status run(ley_fit *fit, ley_error *error)
+static ley_status run(ley_fit *fit, int64_t frames, ley_error *error)
 {
     static const double opening_s = 0.5;
     const double start_s = ley_clock_s();
     ley_status status = LEY_OK;
-    fit->host_s += fit->may_open ? predicted_s(fit, fit->run.frames) : 0;
-    if (fit->may_open && fit->host_s > opening_s)
-        status = open_engine(fit, error);
-    if (status == LEY_OK)
-        do_frames(fit);
-    if (status == LEY_OK && fit->run.failure.status != LEY_OK) {
-        status = fit->run.failure.status;
-        ley_error_copy(error, &fit->run.failure);
+    fit->host_s += fit->may_open ? predicted_s(fit, frames) : 0;
+    if (fit->may_open && fit->host_s > opening_s) {
+        fit->may_open = false;
+        status = frame_queue_open(&fit->queue, error);
     }
-    ley_error_clear(&fit->run.failure);
-    atomic_store(&fit->is_cancelled, false);
+    if (status == LEY_OK)
+        status = frame_queue_run(&fit->queue, frames, 0, true, error);
     if (status == LEY_OK) {
-        count_undefined(fit);
-        fit->before += fit->run.frames;
-        fit->totals.frames += fit->run.frames;
+        count_undefined(fit, frames);
+        fit->totals.frames += frames;
     }
     fit->totals.seconds += ley_clock_s() - start_s;
     return status;
@@ -215,33 +198,18 @@ ley_status ley_fit_run(ley_fit *fit, int64_t frames, const float *position_A, co
     ley_status status = check_wishes(fit, frames, position_A, threshold, wanted, error);
     if (status != LEY_OK || frames == 0)
         return status;
-    if (atomic_exchange(&fit->is_running, true))
+    if (!frame_queue_claim(&fit->queue))
         return ley_fail(error, LEY_ERROR_USAGE, "ley_fit_run(): another thread is running these frames");
-    pthread_mutex_lock(&fit->mutex); /* a device that was let go may end meanwhile */
-    fit->run = (fit_run){.frames = frames,
-                         .position_A = position_A,
-                         .threshold = threshold,
-                         .results = *wanted,
-                         .again = fit->run.again,
-                         .left = frames};
-    pthread_mutex_unlock(&fit->mutex);
-    status = run(fit, error);
-    atomic_store(&fit->is_running, false);
+    fit->run = (fit_run){position_A, threshold, *wanted};
+    status = run(fit, frames, error);
+    frame_queue_release(&fit->queue);
     return status;
 }
 
 void ley_fit_get_totals(const ley_fit *fit, ley_fit_totals *totals)
 {
     *totals = fit->totals;
-    for (size_t i = 0; fit->engine != NULL && i < fit->engine->candidate_count; i++) {
-        const fit_device *d = fit->devices[i];
-        const size_t used = strlen(totals->device);
-        totals->failed += d->has_failed ? 1 : 0;
-        if (d->info == NULL)
-            continue;
-        totals->devices++;
-        snprintf(totals->device + used, sizeof totals->device - used, "%s%s", used > 0 ? ", " : "", d->info->name);
-    }
+    frame_queue_describe(&fit->queue, &totals->devices, &totals->failed, totals->device, NULL);
     if (totals->device[0] == '\0')
         snprintf(totals->device, sizeof totals->device, "host");
 }

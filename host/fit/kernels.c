@@ -122,7 +122,7 @@ static ley_status trial_begin(trial *t, dev *device, const atom_density_spec *sp
     ley_density_options o;
     int bad;
     ley_density_options_default(&o);
-    o.resolution_A = spec->varied ? 4 : 3;
+    o.resolution_A = spec->varied ? 5 : 3;
     o.convention = spec->varied ? LEY_DENSITY_VOLTOOL : LEY_DENSITY_MOLMAP;
     for (int i = 0; i < ATOMS; i++) {
         weight[i] = i % 9 == 4 ? 0 : 1 + 7 * self_test_fraction(&state);

@@ -36,7 +36,7 @@ static int frames_of_batch(const fit_part *part, int64_t frames)
     const frame_bytes b = bytes_of(part);
     const double own = (double)(fit_places_bytes(&part->places, part->arena.device->info) + b.places + b.boxes +
                                 b.threshold + b.parts + b.density + b.windows + b.gradient),
-                 left = (double)arena_left(&part->arena) / (2 * FIT_BATCHES);
+                 left = (double)arena_left(&part->arena) / (2 * FRAME_BATCHES);
     double most = fmin(most_bytes, left) / own;
     most =
         fmin(most, most_atoms[part->arena.device->info->device_class != DEV_CPU] / (double)part->problem->model.count);
@@ -101,7 +101,7 @@ ley_status fit_memory_make(fit_part *part, const fit_problem *problem, dev *devi
     *part = (fit_part){.problem = problem,
                        .places = {.problem = problem, .bricks = &part->bricks, .group = group, .parts = parts},
                        .sets = fit_sets(problem),
-                       .is_stored = fit_is_stored(problem),
+                       .is_stored = spec->stored,
                        .arena = {.device = device},
                        .flight = {.device = device}};
     ley_status status =
@@ -117,14 +117,14 @@ ley_status fit_memory_make(fit_part *part, const fit_problem *problem, dev *devi
     part->frames = status == LEY_OK ? frames_of_batch(part, frames) : 0;
     if (status == LEY_OK)
         status = fit_places_make(&part->places, &part->arena, part->frames, error);
-    for (int i = 0; i < FIT_BATCHES && status == LEY_OK; i++)
+    for (int i = 0; i < FRAME_BATCHES && status == LEY_OK; i++)
         status = make_batch(part, &part->batch[i], error);
     return status;
 }
 
 void fit_part_end(fit_part *part)
 {
-    for (int i = 0; i < FIT_BATCHES; i++)
+    for (int i = 0; i < FRAME_BATCHES; i++)
         sequence_end(&part->batch[i].sequence);
     fit_places_destroy(&part->places);
     kernel_destroy(&part->density);
@@ -223,6 +223,24 @@ static void put_numbers(const fit_problem *p, double numbers[16])
     numbers[9] = (double)fit_fall(p->model.sigma_A[0]);
 }
 
+/* Bricks of a work-item that is alone: all along x, and as many along y and z as leave each unit of
+ * the processor some of them. Returns how many work-items there are. */
+static size_t choose_block(const fit_part *part, const fit_batch *b, int32_t block[3])
+{
+    enum { FOR_EACH = 4, THICK = 2 }; /* work-items of a unit; bricks */
+    const int32_t *bricks = part->bricks.bricks;
+    const size_t wanted = FOR_EACH * (size_t)part->arena.device->info->compute_units;
+    memcpy(block, bricks, 3 * sizeof *block);
+    for (;;) {
+        const size_t blocks =
+            (size_t)((bricks[1] + block[1] - 1) / block[1]) * (size_t)((bricks[2] + block[2] - 1) / block[2]);
+        const int axis = block[2] > THICK || (block[1] <= THICK && block[2] >= block[1]) ? 2 : 1;
+        if (blocks * (size_t)b->frames >= wanted || block[axis] == 1)
+            return blocks;
+        block[axis] = (block[axis] + 1) / 2;
+    }
+}
+
 void fit_launch_density(fit_part *part, fit_batch *b, const dev_kernel *kernel)
 {
     const fit_problem *p = part->problem;
@@ -232,12 +250,15 @@ void fit_launch_density(fit_part *part, fit_batch *b, const dev_kernel *kernel)
     const double atom_s = is_cpu ? 3e-7 : 1e-9, brick_s = is_cpu ? 1e-6 : 1e-9;
     buffer_of_float any = b->density; /* for arguments that are not read */
     double numbers[16];
+    const bool is_alone = ((const atom_density_spec *)kernel->spec)->width > 1;
+    int32_t block[3] = {1, 1, 1};
+    const size_t items = is_alone ? choose_block(part, b, block) : k->brick_count;
     if (b->parts.buffer != NULL)
         any.buffer = b->parts.buffer;
     put_numbers(p, numbers);
     if (b->parts.buffer != NULL)
         sequence_poison(&b->sequence, &b->parts, (size_t)b->frames * own.parts);
-    if (b->density.buffer != NULL)
+    if (fit_is_stored(p))
         sequence_fill(&b->sequence, b->density.buffer, 0, UINT32_MAX, (size_t)b->frames * own.density);
     atom_density_arguments a = {.kind = kernel->kind,
                                 .gm_atoms = part->places.atoms,
@@ -246,7 +267,8 @@ void fit_launch_density(fit_part *part, fit_batch *b, const dev_kernel *kernel)
                                 .gm_count = part->places.count,
                                 .n_atoms = (int32_t)p->model.count,
                                 .parts = part->places.parts,
-                                .bricks = {k->bricks[0], k->bricks[1], k->bricks[2], 0},
+                                .bricks = {k->bricks[0], k->bricks[1], k->bricks[2], 1},
+                                .block = {block[0], block[1], block[2], 1},
                                 .gm_map = p->map != NULL ? part->map : any,
                                 .gm_mask = p->mask != NULL ? part->mask : any,
                                 .gm_threshold = p->has_threshold ? b->threshold : any,
@@ -255,7 +277,7 @@ void fit_launch_density(fit_part *part, fit_batch *b, const dev_kernel *kernel)
     for (int axis = 0; axis < 3; axis++)
         a.reach[axis] = (int32_t)ceil(fmin(p->reach_nodes[axis], 1e6));
     memcpy(a.numbers, numbers, sizeof numbers);
-    sequence_launch(&b->sequence, kernel, (const size_t[3]){k->brick_count, (size_t)b->frames, 1}, &a,
+    sequence_launch(&b->sequence, kernel, (const size_t[3]){items, (size_t)b->frames, 1}, &a,
                     b->frames * (atom_s * (double)p->model.count + brick_s * (double)k->brick_count));
 }
 

@@ -3,6 +3,7 @@
 #define LEY_FIT_PART_H
 
 #include "fit/places.h"
+#include "schedule/frame_queue.h"
 
 /* Frames on their way through a device. */
 typedef struct fit_batch {
@@ -15,7 +16,6 @@ typedef struct fit_batch {
     dev_staging *position_out, *places_out, *boxes_out, *threshold_out, *density_back;
 } fit_batch;
 
-enum { FIT_BATCHES = 2 }; /* on their way at once */
 enum { FIT_STEP_SORT, FIT_STEP_DENSITY };
 
 typedef struct fit_part {
@@ -31,7 +31,7 @@ typedef struct fit_part {
     buffer_of_float map, mask;
     buffer_of_int window;
     dev_kernel density, windows, gradient;
-    fit_batch batch[FIT_BATCHES];
+    fit_batch batch[FRAME_BATCHES];
 } fit_part;
 
 /* Memory for batches of so many frames at most, in bricks as wide as a specification has them, and

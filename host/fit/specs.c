@@ -29,7 +29,7 @@ atom_density_spec fit_spec_of(const dev_info *info, bool is_group, bool is_obliq
                                .wg = is_vector ? 1 : GROUP,
                                .oblique = is_oblique,
                                .varied = is_varied,
-                               .stored = is_stored,
+                               .stored = is_stored || is_vector, /* as it is summed there */
                                .sets = sets};
 }
 

@@ -2,50 +2,24 @@
 #ifndef LEY_FIT_STATE_H
 #define LEY_FIT_STATE_H
 
-#include "engine/engine.h"
 #include "fit/part.h"
 
 #include <math.h>
-#include <pthread.h>
 
-typedef struct fit_range {
-    int64_t first, count;
-} fit_range;
-
-/* What one device has of them. */
-typedef struct fit_device {
-    ley_fit *fit; /* not to be touched by a device that was left behind */
-    const dev_info *info;
-    bool is_ready, has_failed, has_passed;
-    bool is_beginning, was_let_go; /* it touches nothing of the run's; the run has not waited for it */
-    fit_part part;
-    ley_error failure;
-} fit_device;
-
-/* Frames that are being computed. */
+/* Frames that are being computed: arrays of the caller's. */
 typedef struct fit_run {
-    int64_t frames;
     const float *position_A;
     const double *threshold;
     ley_fit_results results;
-    int64_t next;     /* from here on none has been dealt, */
-    fit_range *again; /* [FIT_BATCHES for each device]: these are to be dealt again */
-    size_t again_count;
-    int64_t left;      /* that are not done */
-    ley_error failure; /* all ends */
 } fit_run;
 
 struct ley_fit {
+    frame_queue queue; /* whose mutex is the totals', too */
     fit_problem problem;
-    ley_engine *engine;         /* NULL: none, the host computes all */
-    bool owns_engine, may_open; /* one was opened here; it may still be */
-    double host_s;              /* that the host would have taken for all so far */
-    atomic_bool is_cancelled, is_running;
-    int64_t before; /* frames of runs before */
+    bool may_open; /* an engine, which has not been opened */
+    double host_s; /* that the host would have taken for all so far */
     fit_run run;
     ley_fit_totals totals;
-    pthread_mutex_t mutex; /* for what devices share: the run's frames, the totals, devices' flags */
-    fit_device **devices;  /* [engine->candidate_count] */
 };
 
 /* A frame of the run. */

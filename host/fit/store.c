@@ -112,19 +112,19 @@ static void store_frames(void *context, size_t first, size_t last)
     }
 }
 
-ley_status fit_store_batch(ley_fit *fit, fit_device *d, fit_batch *b, ley_error *error)
+ley_status fit_store_batch(ley_fit *fit, frame_device *d, const fit_part *part, const fit_batch *b, ley_error *error)
 {
-    storing s = {fit, &d->part, b, malloc((size_t)b->frames * sizeof *s.is_bad)};
+    storing s = {fit, part, b, malloc((size_t)b->frames * sizeof *s.is_bad)};
     ley_status status = LEY_OK;
     if (s.is_bad == NULL)
         return ley_fail_memory(error, (size_t)b->frames, "a batch of frames");
     parallel_ranges((size_t)b->frames, store_frames, &s);
     for (int f = 0; f < b->frames && status == LEY_OK; f++) {
-        const int64_t number = fit->before + b->first + f, every = fit->problem.options.verify_every;
         if (s.is_bad[f])
-            status = ley_fail(error, LEY_ERROR_WRONG_RESULT, "frame %lld: a sum is no number", (long long)number + 1);
-        else if (every > 0 && (!d->has_passed || number % every == 0)) {
-            status = fit_verify(fit, &d->part, b, f, error);
+            status = ley_fail(error, LEY_ERROR_WRONG_RESULT, "frame %lld: a sum is no number",
+                              frame_number(&fit->queue, b->first + f));
+        else if (frame_is_verified(d, b->first + f, fit->problem.options.verify_every)) {
+            status = fit_verify(fit, part, b, f, error);
             d->has_passed = status == LEY_OK;
         }
     }
@@ -210,6 +210,6 @@ ley_status fit_check_frame(const ley_fit *fit, int64_t frame, ley_error *error)
     for (size_t i = 0; i < fit->problem.model.count; i++, x += 3)
         if (!(fabsf(x[0]) <= most_A && fabsf(x[1]) <= most_A && fabsf(x[2]) <= most_A))
             return ley_fail(error, LEY_ERROR_INPUT, "frame %lld: atom %zu is at (%g, %g, %g) A, must be within 1e6 A",
-                            (long long)(fit->before + frame + 1), i + 1, (double)x[0], (double)x[1], (double)x[2]);
+                            frame_number(&fit->queue, frame), i + 1, (double)x[0], (double)x[1], (double)x[2]);
     return LEY_OK;
 }

@@ -6,7 +6,8 @@
 
 /* Of a batch that has come back; frames that are due are verified. LEY_ERROR_WRONG_RESULT: a frame,
  * which is named, is wrong. */
-ley_status fit_store_batch(ley_fit *fit, fit_device *device, fit_batch *batch, ley_error *error);
+ley_status fit_store_batch(ley_fit *fit, frame_device *device, const fit_part *part, const fit_batch *batch,
+                           ley_error *error);
 
 /* A frame of the run by the host, in double precision. */
 ley_status fit_store_host(ley_fit *fit, int64_t frame, ley_error *error);

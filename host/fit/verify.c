@@ -127,7 +127,7 @@ static ley_status judge(checking *c, const char *what, size_t number, double fou
     const double off = fmax(fabs(found - right) - doubt, 0);
     if (!(off <= c->allowed * scale))
         return ley_fail(error, LEY_ERROR_WRONG_RESULT, "frame %lld: %s %zu is %.9g, not %.9g",
-                        (long long)(c->fit->before + c->b->first + c->frame + 1), what, number, found, right);
+                        frame_number(&c->fit->queue, c->b->first + c->frame), what, number, found, right);
     if (scale > 0)
         c->worst = fmax(c->worst, off / scale);
     return LEY_OK;
@@ -348,7 +348,7 @@ ley_status fit_verify(ley_fit *fit, const fit_part *part, const fit_batch *b, in
                   .b = b,
                   .frame = frame,
                   .position_A = fit_positions(fit, b->first + frame),
-                  .state = 6364136223846793005U * (uint64_t)(fit->before + b->first + frame + 1),
+                  .state = 6364136223846793005U * (uint64_t)(fit->queue.before + b->first + frame + 1),
                   .allowed = 5e-5 + 1e-6 * longest}; /* places are floats */
     ley_status status = LEY_OK;
     for (int k = 0; k < BRICKS && status == LEY_OK; k++)
@@ -359,10 +359,10 @@ ley_status fit_verify(ley_fit *fit, const fit_part *part, const fit_batch *b, in
         status = judge_window(&c, error);
     if (status != LEY_OK)
         return status;
-    pthread_mutex_lock(&fit->mutex);
+    pthread_mutex_lock(&fit->queue.mutex);
     fit->totals.checked_frames++;
     fit->totals.checked_nodes += c.nodes;
     fit->totals.error = fmax(fit->totals.error, c.worst);
-    pthread_mutex_unlock(&fit->mutex);
+    pthread_mutex_unlock(&fit->queue.mutex);
     return LEY_OK;
 }

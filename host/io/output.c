@@ -130,6 +130,21 @@ ley_status ley_output_open(ley_output *output, const char *path, bool gzip, cons
     return status;
 }
 
+ley_status ley_output_keep(ley_output *output, const char *path, const char *kept, ley_error *error)
+{
+    *output = (ley_output){.path = path, .fd = -1};
+    int reason = ley_target_find(path, &output->target);
+    if (reason == 0)
+        reason = output->target != NULL ? ley_temporary_keep(&output->temporary, kept, &output->fd) : EINVAL;
+    const ley_status status =
+        reason == 0 ? LEY_OK
+                    : ley_fail(error, LEY_ERROR_FILE, "%s: %s", kept,
+                               reason == EWOULDBLOCK ? "another process is at work on it" : strerror(reason));
+    if (status != LEY_OK)
+        ley_output_abandon(output);
+    return status;
+}
+
 ley_status ley_output_write(ley_output *output, const void *data, size_t size, ley_error *error)
 {
     const unsigned char *at = data;
@@ -159,6 +174,17 @@ ley_status ley_output_reserve(ley_output *output, int64_t size, ley_error *error
     if (reason == EOPNOTSUPP || reason == ENOSYS || reason == EINTR)
         reason = ftruncate(output->fd, size) == 0 ? 0 : errno;
     return reason == 0 ? LEY_OK : fail(output, reason, error);
+}
+
+ley_status ley_output_cut(ley_output *output, int64_t size, ley_error *error)
+{
+    return ftruncate(output->fd, size) == 0 ? LEY_OK : fail(output, errno, error);
+}
+
+int64_t ley_output_size(const ley_output *output)
+{
+    struct stat known;
+    return fstat(output->fd, &known) == 0 ? (int64_t)known.st_size : 0;
 }
 
 ley_status ley_output_write_at(ley_output *output, const void *data, size_t size, int64_t offset, ley_error *error)

@@ -30,6 +30,10 @@ bool ley_output_is_packed(const char *path);
 ley_status ley_output_open(ley_output *output, const char *path, bool gzip, const volatile bool *cancel,
                            ley_error *error);
 
+/* The same of a file that is no straight one, whose bytes go to `kept` in place of a hidden file:
+ * that stays when the output is abandoned, and may be there already. */
+ley_status ley_output_keep(ley_output *output, const char *path, const char *kept, ley_error *error);
+
 /* Errors: LEY_CANCELLED when *cancel has become true, LEY_ERROR_FILE; then the caller abandons the
  * output. Bytes that were lost are not forgotten: all later calls fail, ley_output_commit() too. */
 ley_status ley_output_write(ley_output *output, const void *data, size_t size, ley_error *error);
@@ -40,6 +44,8 @@ ley_status ley_output_write_packed(ley_output *output, const ley_packed *packed,
 /* Bytes at a place of a file that is no straight one, in any order and from any threads, and what
  * is there; the size is set before. Errors: LEY_ERROR_FILE. */
 ley_status ley_output_reserve(ley_output *output, int64_t size, ley_error *error);
+ley_status ley_output_cut(ley_output *output, int64_t size, ley_error *error);
+int64_t ley_output_size(const ley_output *output);
 ley_status ley_output_write_at(ley_output *output, const void *data, size_t size, int64_t offset, ley_error *error);
 ley_status ley_output_read_at(ley_output *output, void *data, size_t size, int64_t offset, ley_error *error);
 

@@ -1,6 +1,7 @@
 #include "io/stored_map.h"
 
 #include "error.h"
+#include "io/atoms_file.h"
 #include "io/binary.h"
 #include "io/target.h"
 #include "memory.h"
@@ -101,6 +102,8 @@ typedef struct file_store {
     bool is_begun, *is_there; /* [n_z]: planes that were written */
     plane_range *range;       /* [n_z]: what they are like; NULL: nobody will ask */
     ranks_file *others;       /* the file that rank 0 has begun, on another rank; or NULL */
+    bool is_kept;             /* the file is no hidden one, and outlives the process, with its record behind the planes: */
+    uint64_t pass;            /* how planes are made (map.h) */
     char path[];
 } file_store;
 
@@ -123,6 +126,192 @@ static ley_status begin_file(file_store *s, ley_error *error)
     return status;
 }
 
+static int64_t values_end(const file_store *s)
+{
+    return s->offset + ley_grid_points(&s->grid) * (int64_t)sizeof(float);
+}
+
+static ley_status write_at(file_store *s, const void *bytes, size_t size, int64_t offset, ley_error *error)
+{
+    return s->others != NULL ? ranks_file_write(s->others, bytes, size, offset, error)
+                             : ley_output_write_at(&s->output, bytes, size, offset, error);
+}
+
+/* ---- The record of a file that is kept ------------------------------------------------------- */
+
+/* Behind the values; then of each plane a checksum, 0 where it is not there, and the text that says
+ * what the map is of. */
+typedef struct record_head {
+    char magic[64];
+    uint64_t pass, text_bytes;
+} record_head;
+
+static const char record_magic[64] = "leyden: planes of a map that is not whole, version 1\n";
+
+static int64_t place_of_sum(const file_store *s, int64_t z)
+{
+    return values_end(s) + (int64_t)sizeof(record_head) + z * (int64_t)sizeof(uint64_t);
+}
+
+/* Of values as they are in the file. */
+static uint64_t sum_of_plane(const float *values, size_t n)
+{
+    const float last[2] = {values[n - 1], 0};
+    ley_checksum sum;
+    ley_checksum_start(&sum);
+    ley_checksum_add(&sum, values, n / 2);
+    ley_checksum_add(&sum, last, n % 2);
+    const uint64_t made = ley_checksum_end(&sum);
+    return made != 0 ? made : 1;
+}
+
+/* Planes that are in the file, or are not (NULL). */
+static ley_status record_planes(file_store *s, int64_t first, int64_t count, const float *values, ley_error *error)
+{
+    const size_t plane = (size_t)(s->grid.n[0] * s->grid.n[1]);
+    ley_status status = LEY_OK;
+    for (int64_t i = 0; i < count && s->is_kept && status == LEY_OK; i++) {
+        const uint64_t sum = values != NULL ? sum_of_plane(values + (size_t)i * plane, plane) : 0;
+        status = write_at(s, &sum, sizeof sum, place_of_sum(s, first + i), error);
+    }
+    return status;
+}
+
+static ley_status begin_record(file_store *s, const char *text, ley_error *error)
+{
+    record_head head = {.pass = s->pass, .text_bytes = strlen(text)};
+    const int64_t place = place_of_sum(s, s->grid.n[2]);
+    memcpy(head.magic, record_magic, sizeof head.magic);
+    memset(s->is_there, 0, (size_t)s->grid.n[2] * sizeof *s->is_there);
+    ley_status status = ley_output_cut(&s->output, s->offset, error);
+    if (status == LEY_OK)
+        status = ley_output_reserve(&s->output, place + (int64_t)head.text_bytes, error);
+    if (status == LEY_OK)
+        status = ley_output_write_at(&s->output, text, head.text_bytes, place, error);
+    return status == LEY_OK ? ley_output_write_at(&s->output, &head, sizeof head, values_end(s), error) : status;
+}
+
+/* The first line that two texts have not in common; their beginnings become lines. */
+static bool find_difference(char *a, char *b)
+{
+    size_t line = 0, i = 0;
+    for (; a[i] != '\0' && a[i] == b[i]; i++)
+        line = a[i] == '\n' ? i + 1 : line;
+    if (a[i] == b[i])
+        return false;
+    memmove(a, a + line, strlen(a + line) + 1);
+    memmove(b, b + line, strlen(b + line) + 1);
+    a[strcspn(a, "\n")] = b[strcspn(b, "\n")] = '\0';
+    return true;
+}
+
+static ley_status check_text(const file_store *s, const char *there, const char *text, ley_error *error)
+{
+    char *former = strdup(there), *own = strdup(text);
+    ley_status status =
+        former != NULL && own != NULL ? LEY_OK : ley_fail_memory(error, strlen(text), "what a map is of");
+    if (status == LEY_OK && find_difference(former, own))
+        status = ley_fail(error, LEY_ERROR_INPUT,
+                          "%s: this run is of '%s', and the one that left it was of '%s': delete it to begin anew",
+                          s->output.temporary.path, own, former);
+    free(former);
+    free(own);
+    return status;
+}
+
+/* Planes whose values are what the record says. */
+static ley_status read_planes(file_store *s, ley_map *map, const uint64_t *sum, ley_error *error)
+{
+    const int64_t plane = s->grid.n[0] * s->grid.n[1];
+    const size_t size = (size_t)plane * sizeof(float);
+    float *values = malloc(size);
+    ley_status status = values != NULL ? LEY_OK : ley_fail_memory(error, size, "a map's plane");
+    for (int64_t z = 0; z < s->grid.n[2] && status == LEY_OK; z++) {
+        if (sum[z] != 0)
+            status = ley_output_read_at(&s->output, values, size, s->offset + z * (int64_t)size, error);
+        s->is_there[z] = status == LEY_OK && sum[z] != 0 && sum_of_plane(values, (size_t)plane) == sum[z];
+        if (s->is_there[z] && binary_is_other(false))
+            binary_swap(values, (size_t)plane, sizeof *values);
+        if (s->is_there[z] && s->range != NULL)
+            measure_planes(values, plane, 1, s->range + z);
+        if (s->is_there[z])
+            map_planes_note(map, z, 1, values);
+    }
+    free(values);
+    return status;
+}
+
+/* What a former run has left, where that is of the same; of no planes there is nothing to keep. */
+static ley_status take_record(file_store *s, ley_map *map, const char *text, ley_error *error)
+{
+    const size_t planes = (size_t)s->grid.n[2];
+    record_head head;
+    bool is_any = false;
+    const int64_t size = ley_output_size(&s->output);
+    if (size <= values_end(s) && (size == 0 || size == values_end(s))) /* new, or no longer a record's */
+        return begin_record(s, text, error);
+    ley_status status = LEY_OK;
+    if (size >= place_of_sum(s, s->grid.n[2]))
+        status = ley_output_read_at(&s->output, &head, sizeof head, values_end(s), error);
+    else
+        memset(&head, 0, sizeof head);
+    if (status != LEY_OK)
+        return status;
+    if (memcmp(head.magic, record_magic, sizeof head.magic) != 0 ||
+        (uint64_t)(size - place_of_sum(s, s->grid.n[2])) != head.text_bytes)
+        return ley_fail(error, LEY_ERROR_INPUT,
+                        "%s: it has no planes of a map of this size that is not whole: delete it to begin anew",
+                        s->output.temporary.path);
+    uint64_t *sum = malloc(planes * sizeof *sum);
+    char *there = calloc(1, head.text_bytes + 1);
+    if (sum == NULL || there == NULL)
+        status = ley_fail_memory(error, planes * sizeof *sum + head.text_bytes, "what is known of a map's planes");
+    if (status == LEY_OK)
+        status = ley_output_read_at(&s->output, sum, planes * sizeof *sum, place_of_sum(s, 0), error);
+    if (status == LEY_OK)
+        status = ley_output_read_at(&s->output, there, head.text_bytes, place_of_sum(s, s->grid.n[2]), error);
+    for (size_t z = 0; z < planes && status == LEY_OK; z++)
+        is_any = is_any || sum[z] != 0;
+    if (status == LEY_OK)
+        status = is_any ? check_text(s, there, text, error) : begin_record(s, text, error);
+    if (status == LEY_OK && is_any) {
+        s->pass = head.pass;
+        status = read_planes(s, map, sum, error);
+    }
+    free(sum);
+    free(there);
+    return status;
+}
+
+static bool is_there(const void *context, int64_t plane)
+{
+    return ((const file_store *)context)->is_there[plane];
+}
+
+/* Rank 0 has the record; planes are written after all ranks have met. */
+static ley_status begin_pass(void *context, uint64_t pass, ley_error *error)
+{
+    file_store *s = context;
+    if (pass == s->pass)
+        return LEY_OK;
+    s->pass = pass;
+    memset(s->is_there, 0, (size_t)s->grid.n[2] * sizeof *s->is_there);
+    if (s->others != NULL)
+        return LEY_OK;
+    const ley_status status = record_planes(s, 0, s->grid.n[2], NULL, error);
+    return status == LEY_OK ? write_at(s, &pass, sizeof pass, values_end(s) + (int64_t)offsetof(record_head, pass), error)
+                            : status;
+}
+
+static ley_status forget_planes(void *context, int64_t first, int64_t count, ley_error *error)
+{
+    file_store *s = context;
+    memset(s->is_there + first, 0, (size_t)count * sizeof *s->is_there);
+    return record_planes(s, first, count, NULL, error);
+}
+
+/* ---- Planes that come ------------------------------------------------------------------------ */
+
 static ley_status store_planes(void *context, int64_t first, int64_t count, const float *values, ley_error *error)
 {
     file_store *s = context;
@@ -135,8 +324,9 @@ static ley_status store_planes(void *context, int64_t first, int64_t count, cons
     const size_t size = (size_t)(plane * count) * sizeof *values;
     const int64_t offset = s->offset + first * plane * (int64_t)sizeof *values;
     if (status == LEY_OK)
-        status = s->others != NULL ? ranks_file_write(s->others, values, size, offset, error)
-                                   : ley_output_write_at(&s->output, values, size, offset, error);
+        status = write_at(s, values, size, offset, error);
+    if (status == LEY_OK)
+        status = record_planes(s, first, count, values, error);
     if (status == LEY_OK) {
         pthread_mutex_lock(&s->mutex);
         for (int64_t z = first; z < first + count; z++)
@@ -204,6 +394,34 @@ static ley_status begin_on_ranks(file_store *s, ley_error *error)
     ranks_broadcast(path, sizeof path);
     if (ranks_own() == 0)
         return status;
+    return path[0] != '\0' ? ranks_file_open(path, &s->others, error)
+                           : ley_fail(error, LEY_ERROR_FILE, "%s: rank 0 cannot begin it", s->path);
+}
+
+/* Rank 0 takes what there is of the file, in place of a hidden one, and says so. */
+static ley_status keep_on_ranks(file_store *s, ley_map *map, const char *kept, const char *text, ley_error *error)
+{
+    char path[PATH_MAX] = "";
+    ley_status status = LEY_OK;
+    ranks_count_anew(); /* which waits until all have the hidden file that was begun */
+    if (ranks_own() == 0) {
+        if (s->is_begun)
+            ley_output_abandon(&s->output);
+        status = ley_output_keep(&s->output, s->path, kept, error);
+        s->is_begun = s->is_kept = status == LEY_OK;
+        if (status == LEY_OK)
+            status = take_record(s, map, text, error);
+        if (status == LEY_OK)
+            snprintf(path, sizeof path, "%s", s->output.temporary.path);
+    }
+    ranks_broadcast(path, sizeof path);
+    ranks_broadcast(s->is_there, (size_t)s->grid.n[2] * sizeof *s->is_there);
+    ranks_broadcast(&s->pass, sizeof s->pass);
+    if (ranks_own() == 0)
+        return status;
+    ranks_file_close(s->others);
+    s->others = NULL;
+    s->is_kept = true;
     return path[0] != '\0' ? ranks_file_open(path, &s->others, error)
                            : ley_fail(error, LEY_ERROR_FILE, "%s: rank 0 cannot begin it", s->path);
 }
@@ -277,6 +495,18 @@ ley_status stored_map_create(const ley_grid *grid, const char *path, int64_t off
     return status;
 }
 
+ley_status ley_map_keep(ley_map *map, const char *kept, const char *text, ley_error *error)
+{
+    if (map_get_store(map) == NULL || map_get_store(map)->end != end_store)
+        return ley_fail(error, LEY_ERROR_USAGE, "%s: only planes of a map that is a regular file can be kept", kept);
+    map_store store = *map_get_store(map);
+    store.is_there = is_there;
+    store.begin_pass = begin_pass;
+    store.forget = forget_planes;
+    map_set_store(map, &store);
+    return keep_on_ranks(store.context, map, kept, text, error);
+}
+
 /* The map's store, where that is a file of this path; NULL: it is not. */
 static file_store *store_of(const ley_map *map, const char *path)
 {
@@ -343,7 +573,7 @@ static ley_status write_values(ley_output *output, const ley_map *map, ley_error
 static ley_status pack_stored(ley_output *output, file_store *s, ley_error *error)
 {
     enum { BLOCK = 1 << 20 };
-    const int64_t end = s->offset + ley_grid_points(&s->grid) * (int64_t)sizeof(float);
+    const int64_t end = values_end(s);
     unsigned char *block = malloc(BLOCK);
     ley_status status = block != NULL ? LEY_OK : ley_fail_memory(error, BLOCK, "packing a map");
     for (int64_t at = s->offset, part; at < end && status == LEY_OK; at += part) {
@@ -383,9 +613,18 @@ ley_status values_file_commit(values_file *file, ley_error *error)
 {
     if (file->store == NULL)
         return ley_output_commit(&file->own, error);
-    file->store->is_begun = false; /* it ends with its commit */
-    if (file->own.fd < 0)
-        return ley_output_commit(&file->store->output, error);
-    ley_output_abandon(&file->store->output);
-    return ley_output_commit(&file->own, error);
+    file_store *s = file->store;
+    s->is_begun = false; /* it ends with its commit */
+    if (file->own.fd < 0) {
+        const ley_status cut = s->is_kept ? ley_output_cut(&s->output, values_end(s), error) : LEY_OK;
+        if (cut == LEY_OK)
+            return ley_output_commit(&s->output, error);
+        ley_output_abandon(&s->output);
+        return cut;
+    }
+    const ley_status status = ley_output_commit(&file->own, error);
+    if (status == LEY_OK)
+        s->output.temporary.stays = false;
+    ley_output_abandon(&s->output);
+    return status;
 }

@@ -168,6 +168,18 @@ int ley_temporary_create(ley_temporary *temporary, const char *target, int *fd)
     return EEXIST;
 }
 
+int ley_temporary_keep(ley_temporary *temporary, const char *path, int *fd)
+{
+    *temporary = (ley_temporary){.path = strdup(path), .slot = -1, .stays = true};
+    int reason = temporary->path != NULL ? 0 : ENOMEM;
+    *fd = reason == 0 ? open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666) : -1;
+    if (reason == 0 && *fd < 0)
+        reason = errno;
+    else if (reason == 0 && flock(*fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
+        reason = EWOULDBLOCK;
+    return reason;
+}
+
 int ley_temporary_note(ley_temporary *temporary, const char *path)
 {
     *temporary = (ley_temporary){.path = strdup(path), .slot = -1};
@@ -191,6 +203,7 @@ void ley_temporary_remove(ley_temporary *temporary)
 {
     if (temporary->path == NULL)
         return;
-    unlink(temporary->path);
+    if (!temporary->stays)
+        unlink(temporary->path);
     forget(temporary);
 }

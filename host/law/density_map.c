@@ -24,7 +24,7 @@ static void invert(const ley_grid *grid, double inverse[3][3])
         inverse[k / 3][k % 3] /= volume;
 }
 
-static ley_status check_spacing(const ley_grid *grid, double resolution_A, ley_error *error)
+ley_status density_check_spacing(const ley_grid *grid, double resolution_A, ley_error *error)
 {
     double spacing_A[3];
     ley_grid_spacing_A(grid, spacing_A);
@@ -49,8 +49,8 @@ static ley_status take_atoms(density_model *m, const double *weight, const doubl
             return ley_fail(error, LEY_ERROR_INPUT, "atom %zu has the weight %g, must be within 1e6", i + 1, weight[i]);
         if (!is_molmap && weight[i] != 0 && !(radius_A != NULL && radius_A[i] > 0 && radius_A[i] < 100))
             return ley_fail(error, LEY_ERROR_INPUT,
-                            "atom %zu has no radius, from which voltool makes its width: "
-                            "molmap needs none",
+                            "atom %zu has no radius, from which voltool makes its width, and its name tells no "
+                            "element that has one: the convention molmap needs none",
                             i + 1);
         m->sigma_A[i] = is_molmap ? molmap_A : 0.2 * o->resolution_A * (weight[i] != 0 ? radius_A[i] : 1);
         m->weight[i] = weight[i] * (is_molmap ? pow(two_pi * molmap_A * molmap_A, -1.5) : 1);
@@ -65,7 +65,7 @@ ley_status density_model_make(density_model *m, const ley_grid *grid, size_t cou
     *m = (density_model){.grid = *grid, .count = count};
     ley_status status = ley_grid_check(grid, error);
     if (status == LEY_OK)
-        status = check_spacing(grid, options->resolution_A, error);
+        status = density_check_spacing(grid, options->resolution_A, error);
     if (status != LEY_OK)
         return status;
     invert(grid, m->inverse);

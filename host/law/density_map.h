@@ -20,6 +20,9 @@ ley_status density_model_make(density_model *m, const ley_grid *grid, size_t cou
                               const double *radius_A, const ley_density_options *options, ley_error *error);
 void density_model_end(density_model *m);
 
+/* Errors: LEY_ERROR_INPUT of a resolution below the spacing. */
+ley_status density_check_spacing(const ley_grid *grid, double resolution_A, ley_error *error);
+
 /* How many nodes along an axis an atom of this width reaches. */
 double density_reach_nodes(const density_model *m, double sigma_A, int axis);
 

@@ -11,21 +11,20 @@
 #include "long_range/model/problem.h"
 #include "memory.h"
 #include "parallel.h"
+#include "plan/forecast.h"
 #include "source/atoms.h"
 
 #include <math.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 /* Another rank is waited for as long as spreading all atoms takes, but not less than this. */
 static const double least_patience_s = 5;
 
 /* At the end others are there, unless the job fails. */
 static const double most_end_s = 5;
-
-static const struct timespec moment = {.tv_nsec = 200000};
 
 /* Whether this rank has but a part of the atoms; of all, which is done as ever: NULL. */
 static const atoms_part *part_of(const mesh_share_problem *p)
@@ -65,13 +64,17 @@ static bool can_share(const hierarchy *h, const job_view *job)
            memory_check_one("the ranks' charges", mesh_bytes(h), "a wider mesh spacing", NULL) == LEY_OK;
 }
 
+/* That come to each rank. */
+static double moved_bytes(const hierarchy *h, const share_terms *t, int ranks)
+{
+    return mesh_bytes(h) * (1 - 1.0 / ranks) + (t->transforms ? rank_transform_moved(h, t->transform, ranks) : 0);
+}
+
 /* What a device is predicted to take for a mesh's transform of n nodes, one way; 0, and no nodes:
  * not by FFTW, or not all of it. */
-static double find_transform(const hierarchy *h, const char *library, const job_view *job, int64_t n[3])
+static double find_transform(const hierarchy *h, const char *library, const dev_info *info, int ranks, int64_t n[3])
 {
-    const dev_info *info = job->devices[0].info;
-    const char *planned = plan_word(job->plan, info, "fft");
-    fft_wish wish = {.library = planned != NULL ? planned : library[0] != '\0' ? library : NULL, .in_place = true};
+    fft_wish wish = {.library = library != NULL && library[0] != '\0' ? library : NULL, .in_place = true};
     fft_prediction predicted = {.transform_s = 0};
     bool is = h->solver == HIERARCHY_FOURIER && !long_wavelengths_are_wanted(h);
     memset(n, 0, 3 * sizeof *n);
@@ -82,8 +85,8 @@ static double find_transform(const hierarchy *h, const char *library, const job_
         wish.filled[axis] = (size_t)h->level[0].n[axis];
     }
     is = is && fft_predict(info, &wish, &predicted) && strcmp(predicted.library, "fftw") == 0 &&
-         memory_check_one("the ranks' transforms", rank_transform_bytes(h, n, job->ranks), "a wider mesh spacing",
-                          NULL) == LEY_OK;
+         memory_check_one("the ranks' transforms", rank_transform_bytes(h, n, ranks), "a wider mesh spacing", NULL) ==
+             LEY_OK;
     if (!is)
         memset(n, 0, 3 * sizeof *n);
     return is ? predicted.transform_s : 0;
@@ -91,23 +94,56 @@ static double find_transform(const hierarchy *h, const char *library, const job_
 
 /* Charges come to all ranks, which go on alone; or they are transformed on the way, where that is
  * sooner. */
-static void predict(const hierarchy *h, size_t atoms, bool is_part, double transform_s, const job_view *job,
+static void predict(const hierarchy *h, size_t atoms, double transform_s, const device_view *d, const local_ranks *r,
                     share_terms *t)
 {
-    const double ranks = job->ranks, bytes = mesh_bytes(h), others = 1 - 1 / ranks;
-    const ranks_speed link = ranks_link();
-    const device_view *d = &job->devices[0];
+    const double ranks = r->ranks, bytes = mesh_bytes(h), others = 1 - 1 / ranks;
+    const ranks_speed link = r->link;
     double bus[COSTS_MOST];
     costs_known(&bus_costs, d->info, bus);
     const double spread_s = transfer_foresee_anterpolation_s(d->info, d->is_known ? &d->facts : NULL, h->window, atoms);
     const double turns_s =
-        2 * link.latency_s * ranks + rank_transform_moved(h, t->transform, job->ranks) / link.bytes_per_s;
+        2 * link.latency_s * ranks + rank_transform_moved(h, t->transform, r->ranks) / link.bytes_per_s;
     t->transforms = 2 * transform_s * others > turns_s;
     t->alone_s = spread_s + (t->transforms ? 2 * transform_s : 0);
     t->exchange_s = link.latency_s * ranks + others * bytes / link.bytes_per_s + (t->transforms ? turns_s : 0);
     t->predicted_s = t->alone_s / ranks + t->exchange_s + bytes * (bus[COST_TO_DEVICE] + bus[COST_TO_HOST] / ranks) +
                      bus[COST_START];
-    t->pays = t->predicted_s < t->alone_s || is_part;
+    t->pays = t->predicted_s < t->alone_s;
+}
+
+void mesh_share_foresee(const void *shared, const ley_link *link, rank_outlook *made)
+{
+    const mesh_outlook *o = shared;
+    const hierarchy *h = &o->meshes;
+    const local_ranks r = {(int)link->ranks, {link->latency_s, link->bytes_per_s}};
+    share_terms t = {.is_able = !looks_at_all(h)};
+    local_forecast local;
+    *made = (rank_outlook){.alone_s = 0};
+    if (h->levels == 0 || r.ranks < 2) {
+        made->can_part = h->levels == 0;
+        return;
+    }
+    const double transform_s = find_transform(h, o->library, o->device.info, r.ranks, t.transform);
+    predict(h, o->atoms, transform_s, &o->device, &r, &t);
+    if (t.is_able && t.pays)
+        *made = (rank_outlook){.alone_s = t.alone_s,
+                               .together_s = t.predicted_s - t.exchange_s,
+                               .exchange_s = t.exchange_s,
+                               .moved_bytes = moved_bytes(h, &t, r.ranks),
+                               .host_bytes =
+                                   mesh_bytes(h) + (t.transforms ? rank_transform_bytes(h, t.transform, r.ranks) : 0),
+                               .transforms = t.transforms};
+    made->can_part = o->can_part && local_forecast_choose(h, &r, o->atoms, &o->device, &local);
+    if (!made->can_part)
+        return;
+    made->local_levels = local.levels;
+    made->part_s = local.device_s;
+    made->part_exchange_s = local.exchange_s;
+    made->part_moved_bytes = local.moved_bytes;
+    made->part_device_bytes = local.device_bytes;
+    made->part_host_bytes = local.host_bytes;
+    made->halo_A = local_halo_A(h, local.levels);
 }
 
 static share_terms find_terms(const hierarchy *h, const mesh_share_problem *p, const job_view *job)
@@ -120,9 +156,13 @@ static share_terms find_terms(const hierarchy *h, const mesh_share_problem *p, c
     memcpy(t.step_A, h->step_A, sizeof t.step_A);
     memcpy(t.origin_A, h->origin_A, sizeof t.origin_A);
     t.is_able = can_share(h, job);
-    const double transform_s = t.is_able ? find_transform(h, p->library, job, t.transform) : 0;
+    const device_view *d = &job->devices[0];
+    const char *planned = t.is_able ? plan_word(job->plan, d->info, "fft") : NULL;
+    const double transform_s =
+        t.is_able ? find_transform(h, planned != NULL ? planned : p->library, d->info, job->ranks, t.transform) : 0;
     if (t.is_able && ranks_own() == 0)
-        predict(h, atoms, part_of(p) != NULL, transform_s, job, &t);
+        predict(h, atoms, transform_s, d, &(local_ranks){job->ranks, ranks_link()}, &t);
+    t.pays = t.pays || part_of(p) != NULL;
     return t;
 }
 
@@ -153,8 +193,7 @@ static ley_status begin(mesh_share *s, const hierarchy *h, const share_terms *t,
     s->said = calloc((size_t)ranks, sizeof *s->said);
     s->layer_numbers = (size_t)(h->level[0].n[0] * h->level[0].n[1] * SPREAD_EDGE);
     s->transforms = t->transforms;
-    s->moved_bytes =
-        mesh_bytes(h) * (1 - 1.0 / ranks) + (t->transforms ? rank_transform_moved(h, t->transform, ranks) : 0);
+    s->moved_bytes = moved_bytes(h, t, ranks);
     s->alone_s = t->alone_s;
     s->predicted_s = t->predicted_s;
     s->exchange_s = t->exchange_s;
@@ -424,7 +463,7 @@ static bool await_turn(void *context, ranks_exchange *turn)
     bool is_done;
     while (!(is_done = ranks_exchange_is_done(turn)) && !cancel_is_asked(w->unwanted) &&
            ley_clock_s() - start_s < patience_s(w->share))
-        nanosleep(&moment, NULL);
+        sched_yield(); /* messages move while somebody looks at them */
     *w->waited_s += ley_clock_s() - start_s;
     return is_done;
 }
@@ -516,7 +555,7 @@ ley_status mesh_share_take(mesh_share *s, mesh_share_maker make, void *context, 
             return LEY_OK;
         if (cancel_is_asked(unwanted))
             return ley_fail(error, LEY_CANCELLED, "cancelled");
-        nanosleep(&moment, NULL);
+        sched_yield();
     }
 }
 
@@ -574,7 +613,7 @@ static bool await_end(void *context, ranks_exchange *x)
     const double *until_s = context;
     bool is_done;
     while (!(is_done = ranks_exchange_is_done(x)) && ley_clock_s() < *until_s)
-        nanosleep(&moment, NULL);
+        sched_yield();
     return is_done;
 }
 

@@ -94,6 +94,17 @@ ley_status mesh_share_check(const mesh_share *s, const spread *atoms, const floa
 
 void mesh_share_note(const mesh_share *s, notes *n);
 
+/* What forecasts are made of, and what they say of ranks on a link (plan/forecast.h). */
+struct rank_outlook;
+typedef struct mesh_outlook {
+    hierarchy meshes;
+    device_view device;
+    size_t atoms;
+    char library[16]; /* of transforms, as asked for, or empty */
+    bool can_part;    /* mesh_share_halo_A() is finite */
+} mesh_outlook;
+void mesh_share_foresee(const void *outlook, const ley_link *link, struct rank_outlook *made);
+
 /* Waits for the other ranks; what was not made until now is not made any more. */
 void mesh_share_end(mesh_share *s);
 

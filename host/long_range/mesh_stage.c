@@ -427,6 +427,23 @@ static bool is_in_epilogue(const kernel_notes *noted)
     return is;
 }
 
+/* What forecasts of several ranks are made of; NULL: there is no memory. */
+static mesh_outlook *outlook_of(const msm_task *task, const stage_place *place, size_t atoms)
+{
+    mesh_outlook *o = calloc(1, sizeof *o);
+    if (o == NULL)
+        return NULL;
+    o->meshes = task->meshes;
+    o->atoms = atoms;
+    o->can_part = task->near.map != NULL && isfinite(mesh_share_halo_A(&task->meshes, &task->points));
+    o->device.info = place->device->info;
+    for (size_t i = 0; i < place->job->device_count; i++)
+        if (place->job->devices[i].info == place->device->info)
+            o->device = place->job->devices[i];
+    snprintf(o->library, sizeof o->library, "%s", task->library);
+    return o;
+}
+
 ley_status msm_field_forecast(void *context, const stage_place *place, void *state, device_forecast *f,
                               ley_error *error)
 {
@@ -440,8 +457,9 @@ ley_status msm_field_forecast(void *context, const stage_place *place, void *sta
         forecast_before(f, "plans of transforms", solver_prepare_s(s));
     const double all_s = seconds(state, atoms);
     const double spread_s = fmin(transfer_anterpolation_s(solver_kernels(s), atoms), all_s);
-    const int64_t *n = task->meshes.level[0].n;
-    forecast_shared(f, "spreading", spread_s, (double)n[0] * (double)n[1] * (double)n[2] * sizeof(float));
+    forecast_before(f, "spreading", spread_s);
+    f->shared = outlook_of(task, place, atoms);
+    f->foresee = f->shared != NULL ? mesh_share_foresee : NULL;
     forecast_before(f, "meshes", all_s - spread_s);
     if (task->long_place == LEY_PLACE_DEVICE)
         forecast_before(f, "long waves", (double)atoms * device_long_atom_s(place->device->info, NULL));

@@ -100,7 +100,7 @@ static inline void four(const step *t, double roots[3][2], line_values *const fr
 }
 
 /* Any radix, by its definition. */
-static inline void any(const step *t, size_t p, line_values *from, size_t apart, line_values *to)
+static inline __attribute__((always_inline)) void any(const step *t, size_t p, line_values *from, size_t apart, line_values *to)
 {
     for (size_t c = 0; c < t->radix; c++) {
         line_values sum[2] = {{0}}, turned[2];

@@ -47,13 +47,6 @@ void forecast_before(device_forecast *f, const char *what, double seconds)
     f->before_s += seconds;
 }
 
-void forecast_shared(device_forecast *f, const char *what, double seconds, double bytes)
-{
-    forecast_before(f, what, seconds);
-    f->shared_s += seconds;
-    f->shared_bytes += bytes;
-}
-
 void forecast_slabs(device_forecast *f, const char *what, double seconds, bool is_beside)
 {
     add_step(f, what, seconds, true);
@@ -221,6 +214,7 @@ static void forget_parts(job_forecast *f)
 {
     for (size_t i = 0; i < f->job->engine->candidate_count; i++) {
         ley_error_clear(&f->parts[i].failure);
+        free(f->parts[i].said.shared);
         f->parts[i] = (part){.is_asked = false};
     }
 }
@@ -369,8 +363,10 @@ static void destroy(job_forecast *f)
 {
     if (f == NULL)
         return;
-    for (size_t i = 0; f->parts != NULL && i < f->job->engine->candidate_count; i++)
+    for (size_t i = 0; f->parts != NULL && i < f->job->engine->candidate_count; i++) {
         ley_error_clear(&f->parts[i].failure);
+        free(f->parts[i].said.shared);
+    }
     ley_error_clear(&f->refusal);
     free(f->parts);
     free(f->public);
@@ -443,32 +439,114 @@ static void foresee_counter(ley_ranks_forecast *made, const ley_link *link, doub
     made->counter_bytes = slabs * questions * question_bytes * (double)link->ranks;
 }
 
-void ley_job_forecast_ranks(const ley_job *job, const ley_link *link, bool are_written, ley_ranks_forecast *made)
+static bool is_one_of(const char *what, const char *const *list)
+{
+    while (*list != NULL && strcmp(what, *list) != 0)
+        list++;
+    return *list != NULL;
+}
+
+/* Needs and steps of what ranks share, and needs that are in proportion to a rank's atoms. */
+static const char *const of_field[] = {"meshes", "the influence function", "plans of transforms", "spreading", NULL};
+static const char *const of_atoms[] = {"atoms", "bins", "atoms in a mesh's bins", NULL};
+static const char of_processor[] = "the processor as a device";
+
+/* Of the atoms, those of a rank in the middle of others. */
+static double share_of_atoms(const ley_job *job, const ley_link *link, double halo_A)
+{
+    const ley_grid *g = ley_map_grid(job->target.map);
+    const double *step = g->step_A[2];
+    const double extent_A = (double)g->n[2] * sqrt(step[0] * step[0] + step[1] * step[1] + step[2] * step[2]);
+    return fmin(1, 1 / (double)link->ranks + 2 * halo_A / extent_A);
+}
+
+/* The first device that has a part in it, whose equals all ranks have. */
+static const part *first_able(const job_forecast *f)
+{
+    size_t i = 0;
+    while (i + 1 < f->job->engine->worker_count && !is_able(&f->parts[i]))
+        i++;
+    return &f->parts[i];
+}
+
+static double part_of_needs(const ley_need *needs, size_t count, double share, double device_bytes)
+{
+    double bytes = 0;
+    for (size_t i = 0; i < count; i++)
+        bytes += is_one_of(needs[i].what, of_field)           ? 0
+                 : is_one_of(needs[i].what, of_atoms)         ? share * needs[i].bytes
+                 : strcmp(needs[i].what, of_processor) == 0 ? device_bytes
+                                                              : needs[i].bytes;
+    return bytes;
+}
+
+/* Each rank has its own planes' atoms, and those within the halo. */
+static void foresee_parts(const job_forecast *f, const ley_link *link, const rank_outlook *o, ley_ranks_forecast *made)
+{
+    const device_forecast *d = &first_able(f)->said;
+    const double share = share_of_atoms(f->job, link, fmax(o->halo_A, link->halo_A));
+    for (size_t i = 0; i < f->forecast.host_step_count; i++)
+        made->own_s += share * f->host_steps[i].seconds;
+    for (size_t i = 0; i < d->step_count; i++)
+        if (!d->steps[i].is_dealt && !is_one_of(d->steps[i].what, of_field))
+            made->own_s += share * d->steps[i].seconds;
+    made->own_s += o->part_s;
+    made->exchange_s = o->part_exchange_s;
+    made->exchanged_bytes = o->part_moved_bytes;
+    made->local_levels = o->local_levels;
+    made->atoms_share = share;
+    made->device_bytes = part_of_needs(d->needs, d->need_count, share, 0) + o->part_device_bytes;
+    made->host_bytes =
+        part_of_needs(f->host_needs, f->forecast.host_need_count, share, made->device_bytes) + o->part_host_bytes;
+}
+
+static void foresee_whole(const job_forecast *f, const rank_outlook *o, ley_ranks_forecast *made)
+{
+    double before_s = INFINITY;
+    for (size_t i = 0; i < f->job->engine->worker_count; i++)
+        if (is_able(&f->parts[i]))
+            before_s = fmin(before_s, f->parts[i].said.before_s);
+    made->own_s = f->forecast.total_s - f->forecast.devices_s + before_s;
+    made->atoms_share = 1;
+    made->host_bytes = f->forecast.host_bytes;
+    made->device_bytes = first_able(f)->said.bytes;
+    if (!(o->together_s > 0)) /* each does all of it */
+        return;
+    made->own_s += fmax(o->together_s - o->alone_s, -before_s);
+    made->is_spread_together = true;
+    made->is_transformed_together = o->transforms;
+    made->exchange_s = o->exchange_s;
+    made->exchanged_bytes = o->moved_bytes;
+    made->host_bytes += o->host_bytes;
+}
+
+bool ley_job_forecast_ranks(const ley_job *job, const ley_link *link, bool are_written, ley_ranks_forecast *made)
 {
     const job_forecast *f = job->forecast;
+    const device_forecast *first = &first_able(f)->said;
     const double ranks = (double)link->ranks, devices = (double)job->engine->worker_count, slab_s = 0.1;
     const double bytes =
         (double)job->report.points *
         (job->target.map != NULL ? (double)map_components(job->target.map) * sizeof(float) : sizeof(double));
-    double rate = 0, before_s = INFINITY, shared_s = 0;
-    *made = (ley_ranks_forecast){.own_s = f->forecast.total_s - f->forecast.devices_s};
+    rank_outlook o = {.can_part = first->foresee == NULL};
+    double rate = 0;
+    *made = (ley_ranks_forecast){.own_s = 0};
     for (size_t i = 0; i < job->engine->worker_count; i++)
-        if (is_able(&f->parts[i])) {
-            rate += 1 / fmax(f->parts[i].said.slabs_s, 1e-12);
-            before_s = fmin(before_s, f->parts[i].said.before_s);
-            shared_s = fmax(shared_s, f->parts[i].said.shared_s);
-            made->exchanged_bytes = fmax(made->exchanged_bytes, (1 - 1 / ranks) * f->parts[i].said.shared_bytes);
-        }
-    made->own_s += before_s;
-    made->exchange_s = ranks * link->latency_s + made->exchanged_bytes / link->bytes_per_s;
-    if (shared_s / ranks + made->exchange_s < shared_s) /* else each does all of it */
-        made->own_s += shared_s / ranks - shared_s;
+        rate += is_able(&f->parts[i]) ? 1 / fmax(f->parts[i].said.slabs_s, 1e-12) : 0;
+    if (first->foresee != NULL)
+        first->foresee(first->shared, link, &o);
+    if (link->by_parts && (!o.can_part || job->target.map == NULL || !isfinite(link->halo_A)))
+        return false;
+    if (link->by_parts)
+        foresee_parts(f, link, &o, made);
     else
-        made->exchange_s = made->exchanged_bytes = 0;
+        foresee_whole(f, &o, made);
     made->all_pieces = (double)job_pieces(job, &job->method->stages[job->method->result]);
     made->pieces = ceil(made->all_pieces / (ranks * devices)) * devices;
     made->dealt_s = made->pieces / made->all_pieces / rate;
-    foresee_counter(made, link, fmin(made->pieces, devices * (made->dealt_s / slab_s + 2 * log2(1 + made->pieces))));
+    if (!link->by_parts) /* else each has its own planes from the beginning */
+        foresee_counter(made, link,
+                        fmin(made->pieces, devices * (made->dealt_s / slab_s + 2 * log2(1 + made->pieces))));
     if (are_written) {
         made->written_bytes = bytes / ranks;
     } else {
@@ -476,6 +554,7 @@ void ley_job_forecast_ranks(const ley_job *job, const ley_link *link, bool are_w
         made->gather_s = ranks * link->latency_s + made->gathered_bytes / link->bytes_per_s;
     }
     made->total_s = made->own_s + made->exchange_s + made->dealt_s + made->counter_s + made->gather_s;
+    return true;
 }
 
 ley_status ley_job_check_memory(const ley_job *job, ley_error *error)

@@ -7,6 +7,7 @@
 #include "log.h"
 #include "parallel.h"
 #include "schedule/host_direct.h"
+#include "schedule/kept_planes.h"
 #include "schedule/rank_share.h"
 #include "target/map.h"
 #include "verify/rank_verification.h"
@@ -126,12 +127,13 @@ static void sum_points(void *context, size_t first, size_t last)
 
 static void tell(ley_job *job, int64_t done)
 {
-    const double elapsed_s = ley_clock_s() - job->start_s, share = (double)done / (double)job->report.points;
+    const double elapsed_s = ley_clock_s() - job->start_s, all = (double)job->report.points,
+                 share = (double)(done - job->report.kept_points) / all;
     const ley_progress progress = {.points_done = done,
                                    .points_total = job->report.points,
                                    .elapsed_s = elapsed_s,
                                    .evaluations_per_s = elapsed_s > 0 ? share * job->report.evaluations / elapsed_s : 0,
-                                   .left_s = share > 0 ? elapsed_s * (1 / share - 1) : 0};
+                                   .left_s = share > 0 ? elapsed_s * (1 - (double)done / all) / share : 0};
     job->points_done = done;
     if (job->options.progress != NULL)
         job->options.progress(job->options.progress_context, &progress);
@@ -150,7 +152,7 @@ static bool take(host_run *r, int64_t most, slab *piece, ley_status *status, ley
         r->taken = grown;
         r->taken_capacity = capacity;
     }
-    if (*status != LEY_OK || !slab_queue_take(&r->queue, most, false, piece))
+    if (*status != LEY_OK || !slab_queue_take(&r->queue, most, true, piece)) /* nothing of this rank is at work */
         return false;
     r->taken[r->taken_count++] = *piece;
     return true;
@@ -250,10 +252,15 @@ static ley_status gather(const host_run *r, ley_error *error)
 static ley_status sum_pieces(host_run *r, ley_error *error)
 {
     const bool is_map = r->sum.count == 0 && r->sum.map != NULL;
-    rank_share_pieces(r->job, &r->queue, is_map ? ley_map_grid(r->sum.map)->n[2] : host_sum_points(&r->sum));
-    ley_status status = r->sum.count > 0 ? sum_all(r, sum_numbers, NUMBERS_AT_ONCE, error)
-                        : is_map         ? sum_map(r, error)
-                                         : sum_all(r, sum_points, POINTS_AT_ONCE, error);
+    slab_queue_init(&r->queue, is_map ? ley_map_grid(r->sum.map)->n[2] : host_sum_points(&r->sum));
+    ley_status status = is_map ? kept_planes_open(r->job, &r->queue, 1, &r->job->report.kept_points, error) : LEY_OK;
+    if (status == LEY_OK) {
+        rank_share_pieces(r->job, &r->queue);
+        r->done = rank_share_is_first(r->job) ? r->job->report.kept_points : 0;
+        status = r->sum.count > 0 ? sum_all(r, sum_numbers, NUMBERS_AT_ONCE, error)
+                 : is_map         ? sum_map(r, error)
+                                  : sum_all(r, sum_points, POINTS_AT_ONCE, error);
+    }
     if (status == LEY_OK)
         status = gather(r, error);
     slab_queue_destroy(&r->queue);

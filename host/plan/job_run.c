@@ -3,6 +3,7 @@
 #include "clock.h"
 #include "error.h"
 #include "log.h"
+#include "schedule/kept_planes.h"
 #include "schedule/rank_share.h"
 #include "schedule/schedule.h"
 #include "verify/rank_verification.h"
@@ -109,7 +110,7 @@ void job_complete_report(ley_job *job)
     r->note_count = job->notes.count;
     r->notes = job->notes.list;
     if (r->compute_s > 0)
-        r->evaluations_per_s = (double)job->points_done / (double)r->points * r->evaluations / r->compute_s;
+        r->evaluations_per_s = (double)(job->points_done - r->kept_points) / (double)r->points * r->evaluations / r->compute_s;
 }
 
 /* ---- A run ----------------------------------------------------------------------------------- */
@@ -216,6 +217,8 @@ static ley_status prepare_and_compute(ley_job *job, ley_error *error)
     if (status != LEY_OK)
         return status;
     status = job_prepare(job, error);
+    if (status == LEY_OK)
+        status = kept_planes_take(job, error);
     job->report.prepare_s += ley_clock_s() - start_s;
     if (status == LEY_OK)
         status = compute(job, error);

@@ -64,14 +64,14 @@ static void tell_progress(ley_job *job)
 {
     if (job->options.progress == NULL)
         return;
-    const double elapsed_s = ley_clock_s() - job->start_s;
+    const double elapsed_s = ley_clock_s() - job->start_s, own = (double)(job->points_done - job->report.kept_points);
     const ley_progress progress = {
         .points_done = job->points_done,
         .points_total = job->report.points,
         .elapsed_s = elapsed_s,
         .evaluations_per_s =
-            (double)job->points_done / (double)job->report.points * job->report.evaluations / elapsed_s,
-        .left_s = elapsed_s * (double)(job->report.points - job->points_done) / (double)job->points_done,
+            own / (double)job->report.points * job->report.evaluations / elapsed_s,
+        .left_s = elapsed_s * (double)(job->report.points - job->points_done) / own,
     };
     job->options.progress(job->options.progress_context, &progress);
 }

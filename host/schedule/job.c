@@ -1,4 +1,5 @@
 #include "schedule/job.h"
+#include "schedule/kept_planes.h"
 
 #include "core/options.h"
 #include "core/parameters.h"
@@ -354,6 +355,7 @@ static void reopen_result(ley_job *job, size_t device)
         job->points_done -= job->method->points(job->task, piece);
         job->records[s->device].report.slabs--;
         job->records[s->device].report.points -= job->method->points(job->task, piece);
+        kept_planes_forget(job, piece);
         if (!slab_queue_reopen(job_result_queue(job), piece))
             slab_queue_stop(job_result_queue(job));
     }

@@ -187,6 +187,20 @@ static ley_status share_leavings(ley_job *job, bool is_able, size_t *count, bool
     return has_memory ? LEY_OK : ley_fail_memory(error, *count * sizeof *list, "the ranks' slabs");
 }
 
+/* Of a queue that nobody has taken anything of, in their order. */
+static slab *open_slabs(const slab_queue *queue, size_t *count)
+{
+    const slab rest = {queue->next, queue->end - queue->next};
+    const size_t returned = queue->returned_count;
+    slab *all = malloc((returned + 1) * sizeof *all);
+    *count = returned + (rest.count > 0);
+    for (size_t i = 0; all != NULL && i < returned; i++)
+        all[i] = queue->returned[returned - 1 - i];
+    if (all != NULL && rest.count > 0)
+        all[returned] = rest;
+    return all;
+}
+
 /* All of it is open, or what was given back before. */
 static ley_status share_at_first(ley_job *job, ley_error *error)
 {
@@ -195,12 +209,11 @@ static ley_status share_at_first(ley_job *job, ley_error *error)
     slab_queue *queue = job_result_queue(job);
     if (queue->shared != NULL)
         return share_leavings(job, true, &count, &is_any_able, error);
-    slab *all = malloc(sizeof *all);
+    slab *all = open_slabs(queue, &count);
     if (all == NULL)
-        return ley_fail_memory(error, sizeof *all, "the ranks' slabs");
-    *all = (slab){queue->next, queue->end - queue->next};
+        return ley_fail_memory(error, count * sizeof *all, "the ranks' slabs");
     ranks_count_anew();
-    slab_queue_share(queue, all, 1, job->given != NULL);
+    slab_queue_share(queue, all, count, job->given != NULL);
     return LEY_OK;
 }
 
@@ -279,16 +292,15 @@ ley_status rank_share_run(ley_job *job, ley_status (*run)(ley_job *job, ley_erro
     return status;
 }
 
-void rank_share_pieces(const ley_job *job, slab_queue *queue, int64_t pieces)
+void rank_share_pieces(const ley_job *job, slab_queue *queue)
 {
-    slab *all = job->is_shared ? malloc(sizeof *all) : NULL;
-    slab_queue_init(queue, pieces);
+    size_t count;
+    slab *all = job->is_shared ? open_slabs(queue, &count) : NULL;
     if (!job->is_shared)
         return;
     ranks_count_anew();
     if (all != NULL) {
-        *all = (slab){0, pieces};
-        slab_queue_share(queue, all, 1, false);
+        slab_queue_share(queue, all, count, false);
     } else { /* others do them */
         slab_queue_stop(queue);
     }

@@ -42,8 +42,8 @@ ley_status rank_share_run(ley_job *job, ley_status (*run)(ley_job *job, ley_erro
 /* Values of all ranks come to rank 0, with what each has done. */
 ley_status rank_share_gather(ley_job *job, ley_error *error);
 
-/* The same of pieces [0, pieces) that the host's threads do, of planes of the map, or of values:
- * the queue is shared; what was taken of it, in *taken, comes to rank 0. `set`: of values that only
+/* The same of pieces that the host's threads do, of planes of the map, or of values: the queue, of
+ * which nobody has taken anything, is shared; what was taken of it, in *taken, comes to rank 0. `set`: of values that only
  * the method can put in their place; or NULL. */
 typedef struct rank_values {
     ley_map *map;
@@ -52,7 +52,7 @@ typedef struct rank_values {
     void (*set)(const void *context, int64_t number, double value);
     const void *context;
 } rank_values;
-void rank_share_pieces(const ley_job *job, slab_queue *queue, int64_t pieces);
+void rank_share_pieces(const ley_job *job, slab_queue *queue);
 ley_status rank_share_gather_pieces(ley_job *job, const rank_values *values, const slab *taken, size_t count,
                                     ley_error *error);
 

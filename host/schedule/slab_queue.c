@@ -26,6 +26,16 @@ static void count_on(slab_queue *queue, int64_t more)
     queue->looked_s = ley_clock_s();
 }
 
+void slab_queue_open(slab_queue *queue, slab *slabs, size_t count)
+{
+    pthread_mutex_lock(&queue->mutex);
+    free(queue->returned);
+    queue->returned = slabs;
+    queue->returned_count = queue->returned_capacity = count;
+    queue->next = queue->end;
+    pthread_mutex_unlock(&queue->mutex);
+}
+
 void slab_queue_share(slab_queue *queue, slab *slabs, size_t count, bool whole)
 {
     pthread_mutex_lock(&queue->mutex);
@@ -61,14 +71,21 @@ void slab_queue_leave(slab_queue *queue)
     add_takers(queue, -1);
 }
 
+/* Of those that ranks share each takes less, as others' cores may be slower. */
+enum { ROUNDS = 2, ROUNDS_OF_RANKS = 4 };
+
+static int64_t takers_of(const slab_queue *queue)
+{
+    return queue->shared != NULL ? ranks_count() * (queue->takers > 0 ? queue->takers : 1) : queue->takers;
+}
+
 /* Guided self-scheduling: towards the end of the job the pieces get smaller, so that all devices
  * end together. */
 static int64_t fair_share(const slab_queue *queue, int64_t most)
 {
-    const int64_t takers =
-                      queue->shared != NULL ? ranks_count() * (queue->takers > 0 ? queue->takers : 1) : queue->takers,
+    const int64_t takers = takers_of(queue), rounds = queue->shared != NULL ? ROUNDS_OF_RANKS : ROUNDS,
                   left = queue->shared != NULL ? queue->shared_pieces - queue->counted : queue->end - queue->next;
-    int64_t share = takers > 1 ? left / (2 * takers) : left;
+    int64_t share = takers > 1 ? left / (rounds * takers) : left;
     if (share < 1)
         share = 1;
     return share < most ? share : most;
@@ -109,12 +126,14 @@ static slab shared_pieces(slab_queue *queue, int64_t at, int64_t count)
     return taken;
 }
 
-/* Looks where the others are before it decides how many. */
-static bool take_shared(slab_queue *queue, int64_t most, slab *taken)
+/* Looks where the others are before it decides how many. Towards the end nobody takes another slab
+ * while one is at work (`waits` false): it might be what all others wait for. */
+static bool take_shared(slab_queue *queue, int64_t most, bool waits, slab *taken)
 {
     if (queue->counted < queue->shared_pieces)
         count_on(queue, 0);
-    if (queue->counted >= queue->shared_pieces)
+    const int64_t open = queue->shared_pieces - queue->counted;
+    if (open <= 0 || (!waits && open <= ROUNDS_OF_RANKS * takers_of(queue)))
         return false;
     const int64_t wanted = queue->is_whole ? most : fair_share(queue, most);
     count_on(queue, wanted);
@@ -124,7 +143,7 @@ static bool take_shared(slab_queue *queue, int64_t most, slab *taken)
     return left > 0;
 }
 
-static bool take_now(slab_queue *queue, int64_t most, slab *taken)
+static bool take_now(slab_queue *queue, int64_t most, bool waits, slab *taken)
 {
     if (queue->returned_count > 0) {
         slab *last = &queue->returned[queue->returned_count - 1];
@@ -138,7 +157,7 @@ static bool take_now(slab_queue *queue, int64_t most, slab *taken)
         if (taken->count > queue->end - queue->next)
             taken->count = queue->end - queue->next;
         queue->next += taken->count;
-    } else if (queue->shared == NULL || !take_shared(queue, most, taken))
+    } else if (queue->shared == NULL || !take_shared(queue, most, waits, taken))
         return false;
     queue->handed_out += taken->count;
     return true;
@@ -148,7 +167,7 @@ bool slab_queue_take(slab_queue *queue, int64_t most, bool wait, slab *taken)
 {
     bool found = false;
     pthread_mutex_lock(&queue->mutex);
-    while (!queue->stopped && !(found = take_now(queue, most, taken)) && wait && queue->handed_out > 0)
+    while (!queue->stopped && !(found = take_now(queue, most, wait, taken)) && wait && queue->handed_out > 0)
         pthread_cond_wait(&queue->changed, &queue->mutex);
     pthread_mutex_unlock(&queue->mutex);
     return found;

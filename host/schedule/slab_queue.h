@@ -36,6 +36,10 @@ typedef struct slab_queue {
 void slab_queue_init(slab_queue *queue, int64_t pieces);
 void slab_queue_destroy(slab_queue *queue);
 
+/* Of a queue that nobody has taken anything of: pieces of these slabs, from malloc, are all that
+ * there is to do, the last of them first. */
+void slab_queue_open(slab_queue *queue, slab *slabs, size_t count);
+
 /* From now on all ranks take what they have not taken before of these slabs, from malloc, on a
  * counter that was cleared. What was given back here is no longer this queue's. `whole`: each taker
  * gets as much as it likes, also towards the end, so that slabs are those of one rank. */

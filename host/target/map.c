@@ -125,6 +125,11 @@ const map_store *map_get_store(const ley_map *map)
     return map->store.write != NULL ? &map->store : NULL;
 }
 
+void map_set_store(ley_map *map, const map_store *store)
+{
+    map->store = *store;
+}
+
 static void end_store(ley_map *map)
 {
     for (int i = 0; i < SPARE_BUFFERS; i++)
@@ -384,7 +389,7 @@ static double *make_sums(ley_map *map)
     return sums;
 }
 
-static void sum_planes(ley_map *map, int64_t first, int64_t count, const float *planes)
+void map_planes_note(ley_map *map, int64_t first, int64_t count, const float *planes)
 {
     const int64_t plane = map->grid.n[0] * map->grid.n[1], blocks = blocks_of_plane(map), start = first * plane;
     double *sums = plane >= LEAST_PLANE ? make_sums(map) : NULL;
@@ -434,7 +439,7 @@ ley_status map_planes_give(ley_map *map, int64_t first, int64_t count, float *pl
     if (map->values != NULL)
         return LEY_OK;
     if (is_done)
-        sum_planes(map, first, count, planes);
+        map_planes_note(map, first, count, planes);
     const ley_status status = is_done ? map->store.write(map->store.context, first, count, planes, error) : LEY_OK;
     keep_spare(map, planes, (size_t)(map->grid.n[0] * map->grid.n[1] * count));
     return status;
@@ -473,6 +478,48 @@ ley_status map_planes_flush(const ley_map *map, ley_error *error)
     for (int c = 0; map != NULL && c < map_components(map) && status == LEY_OK; c++) {
         const map_store *store = map_get_store(map_component(map, c));
         status = store != NULL && store->flush != NULL ? store->flush(store->context, error) : LEY_OK;
+    }
+    return status;
+}
+
+/* ---- Planes that outlive the process --------------------------------------------------------- */
+
+bool map_is_kept(const ley_map *map)
+{
+    bool is = true;
+    for (int c = 0; c < map_components(map); c++) {
+        const map_store *store = map_get_store(map_component(map, c));
+        is = is && store != NULL && store->is_there != NULL;
+    }
+    return is;
+}
+
+bool map_plane_is_there(const ley_map *map, int64_t plane)
+{
+    bool is = true;
+    for (int c = 0; c < map_components(map) && is; c++) {
+        const map_store *store = map_get_store(map_component(map, c));
+        is = store->is_there(store->context, plane);
+    }
+    return is;
+}
+
+ley_status map_begin_pass(ley_map *map, uint64_t pass, ley_error *error)
+{
+    ley_status status = LEY_OK;
+    for (int c = 0; c < map_components(map) && status == LEY_OK; c++) {
+        const map_store *store = map_get_store(map_component(map, c));
+        status = store->begin_pass(store->context, pass, error);
+    }
+    return status;
+}
+
+ley_status map_planes_forget(ley_map *map, int64_t first, int64_t count, ley_error *error)
+{
+    ley_status status = LEY_OK;
+    for (int c = 0; c < map_components(map) && status == LEY_OK; c++) {
+        const map_store *store = map_get_store(map_component(map, c));
+        status = store->forget(store->context, first, count, error);
     }
     return status;
 }

@@ -5,6 +5,7 @@
 #include "leyden.h"
 
 #include <stddef.h>
+#include <stdint.h>
 
 /* The value of this number, and where it is, in A. Not-a-number, where the map's store cannot read
  * it. */
@@ -64,6 +65,13 @@ typedef struct map_store {
     size_t plane_bytes;
     void (*move)(void *context, int64_t first_plane, int64_t planes, void *bytes, bool comes);
     ley_status (*flush)(void *context, ley_error *error);
+
+    /* Of planes that are to outlive the process: whether one is there; that those of another pass,
+     * a number that says how they are made, are not, and others will be of this one; and that some
+     * are there no longer. NULL: there are no such planes. */
+    bool (*is_there)(const void *context, int64_t plane);
+    ley_status (*begin_pass)(void *context, uint64_t pass, ley_error *error);
+    ley_status (*forget)(void *context, int64_t first_plane, int64_t planes, ley_error *error);
     void (*end)(void *context);
 } map_store;
 
@@ -73,8 +81,9 @@ ley_status map_create_stored(const ley_grid *grid, const map_store *store, ley_m
 /* Bytes that a store is best given at once: larger pieces only take more memory. */
 enum { MAP_STORE_BYTES = 32 << 20 };
 
-/* The store; NULL: the values are in memory, or nowhere. */
+/* The store; NULL: the values are in memory, or nowhere. And another one with the same context. */
 const map_store *map_get_store(const ley_map *map);
+void map_set_store(ley_map *map, const map_store *store);
 
 /* ---- A map and its field --------------------------------------------------------------------- */
 
@@ -116,12 +125,23 @@ ley_status map_slabs_give(ley_map *map, int64_t first, int64_t count, float *con
 ley_status map_planes_take(ley_map *map, int64_t first, int64_t count, float **planes, ley_error *error);
 ley_status map_planes_give(ley_map *map, int64_t first, int64_t count, float *planes, bool is_done, ley_error *error);
 
+/* Of a map whose values are not in memory: what planes are like that are in its store already, which
+ * are given back later than these. */
+void map_planes_note(ley_map *map, int64_t first, int64_t count, const float *planes);
+
 /* Of planes that another rank has filled, or is to know: bytes of their values, or of a store what
  * is to be known of them, go to `bytes` or come from there, and how many these are. NULL: they are
  * only counted. And, before, what is in the stores of this map, which may be NULL, and of its field
  * can be read by others. */
 size_t map_planes_move(ley_map *map, int64_t first, int64_t count, void *bytes, bool comes);
 ley_status map_planes_flush(const ley_map *map, ley_error *error);
+
+/* Planes that outlive the process, of the map and its field: whether there are such; which are
+ * there, in all of them; and the rest of what a store says of them. All ranks begin a pass. */
+bool map_is_kept(const ley_map *map);
+bool map_plane_is_there(const ley_map *map, int64_t plane);
+ley_status map_begin_pass(ley_map *map, uint64_t pass, ley_error *error);
+ley_status map_planes_forget(ley_map *map, int64_t first, int64_t count, ley_error *error);
 
 /* Each of two maps in memory, of as many points, has the other one's values from then on. */
 void map_swap_values(ley_map *map, ley_map *other);

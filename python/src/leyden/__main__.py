@@ -345,7 +345,10 @@ def main(words: Optional[List[str]] = None) -> int:
                 "WrongResult": 5}.get(type(error).__name__, 2)
         rank = ""
         if is_other_rank(arguments):
-            time.sleep(_PATIENCE_S)  # what is wrong on all ranks rank 0 says
+            try:
+                time.sleep(_PATIENCE_S)  # what is wrong on all ranks rank 0 says
+            except KeyboardInterrupt:  # it has said so
+                return code
             rank = f"rank {arguments.ranks.Get_rank()}: "
         print(f"leyden: {rank}{said if arguments.run is _convert else as_options(said)}", file=sys.stderr, flush=True)
         if arguments.ranks is not None:

@@ -1,15 +1,15 @@
 """leyden.average(): the mean potential of a trajectory."""
 from __future__ import annotations
 
+import contextlib
 import html
 import json
 import math
 import os
-import tempfile
 import threading
 import time
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Dict, List, Literal, Mapping, Optional, Sequence, Tuple, Union
+from typing import TYPE_CHECKING, Any, BinaryIO, Dict, Iterator, List, Literal, Mapping, Optional, Sequence, Tuple, Union
 
 import numpy as np
 
@@ -195,6 +195,13 @@ def _header(report: Mapping[str, Any], cell: Cell, what: str) -> str:
 # ---- A run ---------------------------------------------------------------------------------------
 
 
+@contextlib.contextmanager
+def _in_memory() -> Iterator[Tuple[bytes, BinaryIO]]:
+    """The name of a file that is nowhere but in memory, and the file."""
+    with os.fdopen(os.memfd_create("sums"), "w+b", buffering=0) as file:
+        yield os.fsencode(f"/dev/fd/{file.fileno()}"), file
+
+
 class _Run:
     """A ley_average, which has its engine to itself."""
 
@@ -270,18 +277,21 @@ class _Run:
     def join(self, ranks: Ranks, frames: int) -> None:
         """The sums of all ranks, of so many frames."""
         self.go_to(frames)
-        with tempfile.TemporaryDirectory() as folder:
-            path = os.path.join(folder, "sums")
-            own = b""
-            if self.frames() > 0:
-                self.save(os.fsencode(path))
-                with open(path, "rb") as file:
-                    own = file.read()
-            for rank, sums in enumerate(ranks.each(own)):
-                if rank != ranks.own and sums:
-                    with open(path, "wb") as file:
-                        file.write(sums)
-                    self._call(lambda error: lib.ley_average_join(self._pointer, os.fsencode(path), error))
+
+        def saved() -> bytes:
+            with _in_memory() as (path, file):
+                if self.frames() > 0:
+                    self.save(path)
+                file.seek(0)
+                return file.read()
+
+        def join(sums: bytes) -> None:
+            if sums:
+                with _in_memory() as (path, file):
+                    file.write(sums)
+                    self._call(lambda error: lib.ley_average_join(self._pointer, path, error))
+
+        ranks.together(saved, join)
 
     def finish(self) -> Dict[str, Any]:
         """The totals."""

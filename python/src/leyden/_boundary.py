@@ -84,18 +84,14 @@ class Boundary(Guessed):
             raise UsageError(f"path: {name!r} must end in {'' if self.grid is None else '.dx, '}.csv or .raw")
 
         def work(token: _task.Token) -> None:
-            token.acquire(self._lock)
-            try:
-                with Status() as status:
-                    if name.endswith(".dx"):
-                        code = lib.ley_boundary_write_dx(self._pointer, stride, file, ffi.NULL, token.flag, status.pointer)
-                    elif name.endswith(".csv"):
-                        code = lib.ley_boundary_write_csv(self._pointer, file, token.flag, status.pointer)
-                    else:
-                        code = lib.ley_boundary_write_raw(self._pointer, file, status.pointer)
-                    status.check(code)
-            finally:
-                self._lock.release()
+            with token.holding(self._lock), Status() as status:
+                if name.endswith(".dx"):
+                    code = lib.ley_boundary_write_dx(self._pointer, stride, file, ffi.NULL, token.flag, status.pointer)
+                elif name.endswith(".csv"):
+                    code = lib.ley_boundary_write_csv(self._pointer, file, token.flag, status.pointer)
+                else:
+                    code = lib.ley_boundary_write_raw(self._pointer, file, status.pointer)
+                status.check(code)
 
         _task.call(work)
 
@@ -170,11 +166,8 @@ def boundary(atoms: AtomsArgument, where: Union[Grid, Any], *, method: Literal["
                 return run(token, ffi.NULL)
             except NoDeviceError:
                 return None
-        token.acquire(opened.lock)
-        try:
+        with token.holding(opened.lock):
             return run(token, opened.pointer)
-        finally:
-            opened.lock.release()
 
     report = call_by(mdh, options.take_engine(engine), watcher) if method == "mdh" else \
         call_by(without_job, None, watcher) or None

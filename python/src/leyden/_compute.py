@@ -123,12 +123,9 @@ class _Sum:
         """
         if engine is None or self.options.is_for_host:
             return run_by_host(lambda: {**self._run_once(token, ffi.NULL), "missed_rms": []}, self.options)
-        token.acquire(engine.lock)
-        try:
+        with token.holding(engine.lock):
             token.check()
             return self._run_once(token, engine.pointer)
-        finally:
-            engine.lock.release()
 
 
 def _space_of(atoms: Atoms, method: str, periodic: Any, cell: Any) -> Cell:

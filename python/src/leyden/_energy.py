@@ -311,13 +311,9 @@ class Energy:
         self._pointer, box = ffi.NULL, ffi.new("ley_energy **")
 
         def create(token: _task.Token) -> None:
-            token.acquire(self._engine.lock)
-            try:
-                with Status() as status:
-                    status.check(lib.ley_energy_create(self._engine.pointer, particles.pointer, self._options, box,
-                                                       status.pointer))
-            finally:
-                self._engine.lock.release()
+            with token.holding(self._engine.lock), Status() as status:
+                status.check(lib.ley_energy_create(self._engine.pointer, particles.pointer, self._options, box,
+                                                   status.pointer))
 
         _task.call(create)
         self._pointer = box[0]
@@ -380,13 +376,9 @@ class Energy:
         cell = ffi.NULL if cells is None else pointer_to(cells)
 
         def work(token: _task.Token) -> None:
-            token.acquire(self._engine.lock)
-            try:
-                with self._lock, Status() as status:
-                    status.check(lib.ley_energy_run(pointer, len(positions), ffi.from_buffer("float[]", positions), cell,
-                                                    results, status.pointer))
-            finally:
-                self._engine.lock.release()
+            with token.holding(self._engine.lock), self._lock, Status() as status:
+                status.check(lib.ley_energy_run(pointer, len(positions), ffi.from_buffer("float[]", positions), cell,
+                                                results, status.pointer))
 
         before = self.report["frames"]
         try:

@@ -9,7 +9,7 @@ import re
 import time
 import warnings
 from dataclasses import dataclass
-from typing import Any, Dict, Iterator, List, Mapping, NamedTuple, Optional, Sequence, Tuple
+from typing import Any, Dict, Iterator, List, Mapping, NamedTuple, Optional, Protocol, Sequence, Tuple
 
 import numpy as np
 
@@ -22,6 +22,7 @@ from ._files import write_whole
 from ._frames import TRAJECTORIES, Block, Frames, about, check_topology_name, import_mdanalysis, place_of, selected, unheard
 from ._particles import Particles, digest_of
 from ._progress import FrameWatcher
+from ._radii import SYMBOLS
 from ._ranks import Ranks
 from ._whole import Whole
 
@@ -32,8 +33,6 @@ _MORE_WATERS = {"OPC", "OP3", "TP3", "TP4", "TP5", "T3P", "T4P", "T5P", "DOD"}
 _WITHOUT_FIELD = (".tpr", ".gro", ".pdb", ".ent", ".cif", ".mmcif", ".pqr", ".mol2", ".sdf")  # of names
 _STRUCTURES = (".gro", ".pdb", ".ent", ".cif", ".mmcif", ".inpcrd", ".rst7")
 _PIECE_S = 1.0  # of a run that computes some frames at once
-_SYMBOLS = ("", *("H He Li Be B C N O F Ne Na Mg Al Si P S Cl Ar K Ca Sc Ti V Cr Mn Fe Co Ni Cu Zn Ga Ge As Se Br Kr Rb Sr Y Zr Nb Mo "
-                  "Tc Ru Rh Pd Ag Cd In Sn Sb Te I Xe").split())
 
 
 # ---- Topologies ----------------------------------------------------------------------------------
@@ -61,7 +60,7 @@ def _universe_of(particles: Particles) -> Any:
     if chains is not None:
         add("chainIDs", [chains[k] for k in residue])
     if particles.elements is not None:
-        add("elements", [_SYMBOLS[k] if 0 <= k < len(_SYMBOLS) else "" for k in particles.elements])
+        add("elements", [SYMBOLS[k] if 0 <= k < len(SYMBOLS) else "" for k in particles.elements])
     return universe
 
 
@@ -218,8 +217,23 @@ def labels_of(particles: Particles) -> List[str]:
 # ---- Runs ----------------------------------------------------------------------------------------
 
 
+class Computed(Protocol):
+    """What is computed of frames: rows for each, and sums over all."""
+
+    name: str
+    first_at_once: int  # so many frames at first,
+
+    def frames_at_once(self) -> int:
+        """And this many at most."""
+
+    def run(self, positions: np.ndarray, cells: Optional[np.ndarray]) -> Tuple[Dict[str, np.ndarray], Any]:
+        """Rows of frames, by name, and what is summed over all of them, (F, ...), or None."""
+
+
 class Part:
-    """What is computed of some of the atoms that are kept: rows for each frame, and sums over frames."""
+    """Energies of some of the atoms that are kept."""
+
+    first_at_once = 1  # some take long
 
     def __init__(self, name: str, energy: Energy, index: Optional[np.ndarray], by: Optional[str] = None,
                  sums_matrix: bool = False) -> None:
@@ -232,6 +246,10 @@ class Part:
             order = np.argsort(residue, kind="stable")
             self._first = np.searchsorted(residue[order], np.arange(len(self.labels)))
             self._order = None if np.array_equal(order, np.arange(len(order))) else order  # mostly they follow each other
+
+    def frames_at_once(self) -> int:
+        """Of which results fit into memory."""
+        return self.energy.frames_at_once()
 
     def run(self, positions: np.ndarray, cells: Optional[np.ndarray]) -> Tuple[Dict[str, np.ndarray], Any]:
         """Rows of frames, by name, and the frames' matrices (F, 6, R, R) that are summed, or None."""
@@ -402,8 +420,8 @@ class Way:
 class _Pace:
     """How many frames are computed at once: what takes about a second, so that signals and checkpoints come between."""
 
-    def __init__(self, most: int) -> None:
-        self.most, self.frames, self._start_s = most, 1, time.monotonic()
+    def __init__(self, first: int, most: int) -> None:
+        self.most, self.frames, self._start_s = most, first, time.monotonic()
 
     def begin(self) -> int:
         self._start_s = time.monotonic()
@@ -415,10 +433,10 @@ class _Pace:
             if took_s > _PIECE_S else self.frames
 
 
-def _pieces(gathered: Gathered, frames: Frames, parts: Sequence[Part], way: Way, pairs: np.ndarray,
+def _pieces(gathered: Gathered, frames: Frames, parts: Sequence[Computed], way: Way, pairs: np.ndarray,
             ranks: Optional[Ranks]) -> Iterator[Tuple[Block, int]]:
     """Frames that are computed at once, and in how many of them molecules were broken."""
-    pace = _Pace(min(part.energy.frames_at_once() for part in parts))
+    pace = _Pace(min(part.first_at_once for part in parts), min(part.frames_at_once() for part in parts))
     maker = Whole(frames.atoms, pairs, *frames.first()) if way.is_open and way.has_cells and way.whole else None
     for block in frames.blocks(gathered.done, ranks):
         first = 0
@@ -434,7 +452,7 @@ def _pieces(gathered: Gathered, frames: Frames, parts: Sequence[Part], way: Way,
             pace.end()
 
 
-def keep_failed(error: BaseException, gathered: Gathered, checkpoint: Optional[Checkpoint], watcher: FrameWatcher, wanted: int) -> None:
+def _keep_failed(error: BaseException, gathered: Gathered, checkpoint: Optional[Checkpoint], watcher: FrameWatcher, wanted: int) -> None:
     """Saves the checkpoint of a run that has failed, and tells an interrupt how far it has come."""
     watcher.end()
     if checkpoint is not None and (isinstance(error, KeyboardInterrupt) or watcher.elapsed_s > checkpoint.every_s):
@@ -446,9 +464,9 @@ def keep_failed(error: BaseException, gathered: Gathered, checkpoint: Optional[C
         error.frames = gathered.count, wanted  # type: ignore[attr-defined]
 
 
-def gather(frames: Frames, parts: Sequence[Part], way: Way, pairs: np.ndarray, checkpoint: Optional[Checkpoint],
+def gather(frames: Frames, parts: Sequence[Computed], way: Way, pairs: np.ndarray, checkpoint: Optional[Checkpoint],
            watcher: FrameWatcher, communicator: Any = None) -> Gathered:
-    """All frames. `pairs`: of atoms that are close together, by which molecules are made whole."""
+    """All frames; the watcher is closed. `pairs`: of atoms that are close together, by which molecules are made whole."""
     gathered, ranks = Gathered(), Ranks.of(communicator)
     if ranks is not None and checkpoint is not None:
         raise UsageError("ranks: a run with a checkpoint is not shared")
@@ -472,8 +490,10 @@ def gather(frames: Frames, parts: Sequence[Part], way: Way, pairs: np.ndarray, c
                 checkpoint.save(gathered)
             watcher.tell(gathered.done)
     except (Exception, KeyboardInterrupt) as error:
-        keep_failed(error, gathered, checkpoint, watcher, len(frames))
+        _keep_failed(error, gathered, checkpoint, watcher, len(frames))
         raise
+    finally:
+        watcher.close()
     if ranks is not None:
         gathered.join(ranks, frames.numbers)
         frames.join(ranks)

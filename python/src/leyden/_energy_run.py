@@ -130,10 +130,7 @@ def energy(topology: Any, *trajectories: Any, parameters: Any = (), strip: Any =
     watcher = FrameWatcher(progress)
     with Energy(particles, engine, by_particle=by is not None, groups=number, **given) as made:
         part = Part("all", made, None, by, matrix)
-        try:
-            gathered = gather(frames, [part], way, pairs_of(particles), saved, watcher, ranks)
-        finally:
-            watcher.close()
+        gathered = gather(frames, [part], way, pairs_of(particles), saved, watcher, ranks)
         made.warn(3)
         report: Dict[str, Any] = {**report_of(frames, gathered, watcher, [part]), **facts, "topology": name}
     report["remarks"] = remarks_of(report, asked)

@@ -132,13 +132,10 @@ class Engine(Guessed):
             return
 
         def work(token: _task.Token) -> None:
-            token.acquire(self.lock)
-            try:
+            with token.holding(self.lock):
                 pointer, self._pointer = self._pointer, None
                 if pointer is not None:
                     ffi.release(pointer)
-            finally:
-                self.lock.release()
 
         _task.call(work)
 

@@ -14,18 +14,17 @@ from ._arrays import doubles, pointer_to
 from ._atoms import Atoms, AtomsArgument, atoms_of, places_of
 from ._c import ffi, lib
 from ._energy import write_table
-from ._energy_frames import Checkpoint, Gathered, keep_failed, source_of
+from ._energy_frames import Checkpoint, Way, gather, source_of
 from ._engine import Engine, EngineArgument, engine_of
 from ._errors import InputError, Status, UsageError, file_name, switch_of, text_of
 from ._files import write_whole
-from ._frames import Frames, place_of, selected, universe_of
+from ._frames import Frames, selected, universe_of
 from ._grid import Grid, grid_of
 from ._guesses import Guessed
 from ._maps import Map, own_map
 from ._parameters import TABLES, did_you_mean, take, with_parameters
 from ._progress import FramesProgressArgument, FrameWatcher
-from ._ranks import Ranks
-from ._radii import VAN_DER_WAALS_A, Labels
+from ._radii import SYMBOLS, Labels
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -34,9 +33,6 @@ if TYPE_CHECKING:
 SCORES = ("pearson", "overlap", "masked", "thresholded", "mean", "deviation")  # in the order of ley_fit_score
 assert len(SCORES) == lib.LEY_FIT_SCORES
 FORMS = {"xray": "DensityCalculatorX", "electron": "DensityCalculatorE"}
-_SYMBOLS = ("", *("H He Li Be B C N O F Ne Na Mg Al Si P S Cl Ar K Ca Sc Ti V Cr Mn Fe Co Ni Cu Zn Ga Ge As Se Br Kr Rb Sr Y Zr Nb Mo "
-                  "Tc Ru Rh Pd Ag Cd In Sn Sb Te I Xe Cs Ba La Ce Pr Nd Pm Sm Eu Gd Tb Dy Ho Er Tm Yb Lu Hf Ta W Re Os Ir Pt Au Hg "
-                  "Tl Pb Bi Po At Rn Fr Ra Ac Th Pa U").split())
 _RESULT_BYTES = 64 << 20  # of what one call gives
 
 
@@ -62,7 +58,7 @@ def _elements_of(source: Any) -> np.ndarray:
     if hasattr(source, "atoms"):
         labels, count = _labels_of(source.atoms), len(source.atoms)
         words = [labels.element(i) for i in range(count)]
-        numbers = np.array([_SYMBOLS.index(word) if word in _SYMBOLS else 0 for word in words])
+        numbers = np.array([SYMBOLS.index(word) if word in SYMBOLS else 0 for word in words])
         if np.any(numbers == 0):
             raise InputError(f"{labels.describe(int(np.argmin(numbers)))}: what element it is must be known, or give weights")
         return numbers
@@ -99,15 +95,14 @@ def _radii_of(source: Any, count: int, convention: str) -> Optional[np.ndarray]:
     """What voltool makes widths of: the atoms' own radii, else those of their elements."""
     if convention != "voltool":
         return None
-    own = getattr(getattr(source, "atoms", None), "radii", None) if hasattr(source, "atoms") else source.radii
-    if own is not None and np.all(np.asarray(own) > 0):
-        return np.asarray(own, np.float64)
-    words = [_SYMBOLS[k] for k in _elements_of(source)]
-    lacking = [word for word in words if word not in VAN_DER_WAALS_A]
-    if lacking:
-        raise InputError(f"convention='voltool': no radius is known for {lacking[0]}")
-    assert len(words) == count
-    return np.array([VAN_DER_WAALS_A[word] for word in words])
+    own = getattr(source.atoms, "radii", None) if hasattr(source, "atoms") else source.radii
+    radii = np.zeros(count) if own is None else np.array(own, np.float64)
+    if not np.all(radii > 0):
+        numbers = _elements_of(source)
+        radii = np.where(radii > 0, radii, [lib.ley_element_radius_A(k) for k in numbers])
+        if not np.all(radii > 0):
+            raise InputError(f"convention='voltool': no radius is known for {SYMBOLS[numbers[int(np.argmin(radii))]]}")
+    return radii
 
 
 def _options_of(given: Any) -> Any:
@@ -134,14 +129,8 @@ def _engine_or_host(engine: EngineArgument) -> Tuple[Optional[Engine], bool]:
 def _call(engine: Optional[Engine], make: Any) -> None:
     """What gives a ley_status, while nobody else has the engine."""
     def work(token: _task.Token) -> None:
-        if engine is not None:
-            token.acquire(engine.lock)
-        try:
-            with Status() as status:
-                status.check(make(status.pointer))
-        finally:
-            if engine is not None:
-                engine.lock.release()
+        with token.holding(None if engine is None else engine.lock), Status() as status:
+            status.check(make(status.pointer))
 
     _task.call(work)
 
@@ -152,20 +141,23 @@ def _report_of(totals: Any) -> Dict[str, Any]:
 
 
 class _Fit:
-    """A ley_fit."""
+    """A ley_fit. `threshold`: a number, or "mean+deviation" of each frame."""
+
+    name = "fit"
 
     def __init__(self, engine: EngineArgument, options: Any, weights: np.ndarray, radii: Optional[np.ndarray],
-                 of_map: Map, mask: Optional[Map] = None, threshold: bool = False,
+                 of_map: Map, mask: Optional[Map] = None, threshold: Union[None, float, str] = None,
                  gradient: bool = False, windows: Optional[np.ndarray] = None, window_count: int = 0) -> None:
         self._engine, by_host = _engine_or_host(engine)
         self.count = len(weights)
-        self.windows, self.gradient = window_count, gradient
+        self.windows, self.gradient, self.threshold = window_count, gradient, threshold
+        self.first_at_once = self.frames_at_once()
         window = None if windows is None else np.ascontiguousarray(windows, np.int32)
         weights = np.ascontiguousarray(weights, np.float64)
         radii = None if radii is None else np.ascontiguousarray(radii, np.float64)
         target = ffi.new("ley_fit_target *", {
             "size": ffi.sizeof("ley_fit_target"), "map": of_map._pointer, "mask": ffi.NULL if mask is None else mask._pointer,
-            "has_threshold": threshold, "has_gradient": gradient, "by_host": by_host,
+            "has_threshold": threshold is not None, "has_gradient": gradient, "by_host": by_host,
             "windows": window_count, "window": ffi.NULL if window is None else ffi.from_buffer("int32_t[]", window)})
         box = ffi.new("ley_fit **")
         with Status() as status:
@@ -174,8 +166,23 @@ class _Fit:
                                             box, status.pointer))
         self._pointer = ffi.gc(box[0], lib.ley_fit_destroy)
 
-    def run(self, positions: np.ndarray, thresholds: Optional[np.ndarray] = None, scores_only: bool = False) -> Dict[str, np.ndarray]:
-        """Of (F, N, 3): score, (F, 6), window, (F, W), gradient, (F, N, 3)."""
+    def frames_at_once(self) -> int:
+        """Of which results fit into memory."""
+        return max(1, _RESULT_BYTES // (8 * (len(SCORES) + self.windows) + 12 * self.count * self.gradient))
+
+    def run(self, positions: np.ndarray, _cells: Optional[np.ndarray] = None) -> Tuple[Dict[str, np.ndarray], Any]:
+        """Of (F, N, 3): score, (F, 6), window, (F, W), gradient, (F, N, 3), threshold, (F,)."""
+        if self.threshold is None:
+            return self._compute(positions), None
+        if isinstance(self.threshold, str):
+            score = self._compute(positions, scores_only=True)["score"]
+            own = score[:, 4] + score[:, 5]
+            own[~(own > 0)] = np.inf  # of frames without a density
+        else:
+            own = np.full(len(positions), float(self.threshold))
+        return {**self._compute(positions, own), "threshold": own}, None
+
+    def _compute(self, positions: np.ndarray, thresholds: Optional[np.ndarray] = None, scores_only: bool = False) -> Dict[str, np.ndarray]:
         positions = np.ascontiguousarray(positions, np.float32)
         frames = len(positions)
         arrays: Dict[str, np.ndarray] = {"score": np.empty((frames, len(SCORES)))}
@@ -256,11 +263,13 @@ def _by_form_factors(atoms: Atoms, elements: np.ndarray, occupancies: np.ndarray
     return np.ascontiguousarray(values.transpose(2, 1, 0), np.float32)
 
 
-def _by_gaussians(atoms: Atoms, weights: np.ndarray, options: Any, grid: Grid, engine: EngineArgument) -> Map:
+def _by_gaussians(atoms: Atoms, weights: Optional[np.ndarray], options: Any, grid: Grid, engine: EngineArgument) -> Map:
+    """A map of zeros without weights."""
     own, by_host = _engine_or_host(engine)
     box, totals = ffi.new("ley_map **"), ffi.new("ley_fit_totals *")
-    numbers = np.ascontiguousarray(weights, np.float64)
-    _call(own, lambda error: lib.ley_density_map_create(ffi.NULL if own is None else own.pointer, atoms.pointer, pointer_to(numbers),
+    numbers = None if weights is None else np.ascontiguousarray(weights, np.float64)
+    _call(own, lambda error: lib.ley_density_map_create(ffi.NULL if own is None else own.pointer, atoms.pointer,
+                                                        ffi.NULL if numbers is None else pointer_to(numbers),
                                                         options, grid.pointer, by_host, box, totals, error))
     return Map._of(own_map(box[0]), _report_of(totals))
 
@@ -297,18 +306,20 @@ def density_map(atoms: AtomsArgument, *, weights: Any = "number", grid: Optional
     of = places_of(source)
     options = _options_of(given)
     where = _grid_for(of, options, grid, like, spacing)
-    convention = str(given.get("convention") or "molmap")
-    said = f"{convention} at {options.resolution_A:.6g} A, weights: {weights if isinstance(weights, str) else 'numbers'}"
     if form not in (None, *FORMS):
         raise UsageError(f"form: {form!r} is none of 'xray', 'electron'")
-    radii = _radii_of(source, len(of), convention)
-    if radii is not None:
-        of = Atoms(of.positions, np.zeros(len(of)), radii)
-    made = _by_gaussians(of, _weights_of(source, weights, len(of)), options, where, engine)
-    if form is not None:
-        said, made.report = f"{form} form factors at {options.resolution_A:.6g} A", {}
+    if form is None:
+        convention = str(given.get("convention") or "molmap")
+        radii = _radii_of(source, len(of), convention)
+        if radii is not None:
+            of = Atoms(of.positions, np.zeros(len(of)), radii)
+        made = _by_gaussians(of, _weights_of(source, weights, len(of)), options, where, engine)
+        said = f"{convention} at {options.resolution_A:.6g} A, weights: {weights if isinstance(weights, str) else 'numbers'}"
+    else:
+        made = _by_gaussians(of, None, options, where, "host")
         made.values[:] = _by_form_factors(of, _elements_of(source), _weights_of(source, "occupancy", len(of)), form, where,
                                           options.resolution_A)
+        said = f"{form} form factors at {options.resolution_A:.6g} A"
     made.header = f"density of {len(of):,} atoms, {said}"
     made.report = {**made.report, "method": made.header, "accuracy": None}
     return made
@@ -433,51 +444,6 @@ def _crc(values: Any) -> Optional[int]:
     return None if values is None else zlib.crc32(np.ascontiguousarray(values).tobytes())
 
 
-def _gather(frames: Frames, fit: _Fit, threshold: Any, most: int, kept: Optional[Checkpoint], watcher: FrameWatcher,
-            communicator: Any) -> Gathered:
-    """All frames, so many at once."""
-    gathered, ranks = Gathered(), Ranks.of(communicator)
-    if ranks is not None and kept is not None:
-        raise UsageError("ranks: a run with a checkpoint is not shared")
-    if kept is not None:
-        kept.resume(gathered)
-        frames.skipped = gathered.done - gathered.count
-    watcher.begin(gathered.done, len(frames))
-    try:
-        for block in frames.blocks(gathered.done, ranks):
-            for k in range(0, len(block.numbers), most):
-                numbers, positions = block.numbers[k:k + most], block.positions[k:k + most]
-                own = None if threshold is None else np.full(len(positions), np.nan if isinstance(threshold, str) else threshold)
-                try:
-                    if isinstance(threshold, str):
-                        first = fit.run(positions, scores_only=True)["score"]
-                        own = first[:, 4] + first[:, 5]
-                        own[~(own > 0)] = np.inf  # of frames without a density
-                    rows = fit.run(positions, own)
-                except InputError as error:
-                    raise InputError(f"{place_of(frames.trajectory, int(numbers[0]))}, or one after it: {error}") from None
-                is_last = k + most >= len(block.numbers)
-                gathered.take({"fit": (rows if own is None else {**rows, "threshold": own}, None)}, numbers,
-                              block.done if is_last else frames.numbers.index(int(numbers[-1])) + 1, 0)
-                if kept is not None and kept.is_due():
-                    kept.save(gathered)
-            watcher.tell(gathered.done)
-    except (Exception, KeyboardInterrupt) as error:
-        keep_failed(error, gathered, kept, watcher, len(frames))
-        raise
-    finally:
-        watcher.close()
-    if ranks is not None:
-        gathered.join(ranks, frames.numbers)
-        frames.join(ranks)
-        ranks.close()
-    if gathered.count == 0:
-        raise InputError("no frame counts")
-    if kept is not None:
-        kept.save(gathered)
-    return gathered
-
-
 @with_parameters("ley_density_options", without=("weights",))
 def fit_score(map: Any, universe: Any, *trajectories: Any, weights: Any = "number",  # pylint: disable=redefined-builtin
               mask: Any = None, threshold: Union[None, float, Literal["mean+deviation"]] = None, by: Any = None,
@@ -526,13 +492,13 @@ def fit_score(map: Any, universe: Any, *trajectories: Any, weights: Any = "numbe
     convention = str(given.get("convention") or "molmap")
     weight = _weights_of(group, weights, len(group))
     fit = _Fit(engine, options, weight, _radii_of(group, len(group), convention), of_map=of_map, mask=of_mask,
-               threshold=threshold is not None, gradient=switch_of(gradient, "gradient"), windows=windows, window_count=len(labels))
-    most = max(1, _RESULT_BYTES // (8 * (len(SCORES) + len(labels)) + 12 * len(group) * gradient))
+               threshold=threshold, gradient=switch_of(gradient, "gradient"), windows=windows, window_count=len(labels))
     kept = None if checkpoint is None else Checkpoint(checkpoint, source_of(frames, options, {
         "map": _crc(of_map.values), "mask": _crc(None if of_mask is None else of_mask.values), "weights": _crc(weight),
         "threshold": threshold, "windows": _crc(windows), "gradient": gradient}), checkpoint_s)
     watcher = FrameWatcher(progress)
-    gathered = _gather(frames, fit, threshold, most, kept, watcher, ranks)
+    gathered = gather(frames, [fit], Way(is_open=True, cell=None, has_cells=False, whole=False), np.empty((0, 2), int), kept, watcher,
+                      ranks)
     totals = fit.report
     report = {**totals, "files": frames.files, "frames": gathered.count, "skipped": frames.skipped,
               "resumed_frames": gathered.resumed, "first_skipped": [bad._asdict() for bad in frames.bad], "atoms": len(group),

@@ -1,4 +1,4 @@
-"""python -m leyden fit-score: how well the frames of a trajectory fit a map, as a table."""
+"""python -m leyden fit-score: how well the frames of a trajectory fit a map, as a table; density-map: of a structure as a map."""
 from __future__ import annotations
 
 import argparse
@@ -13,15 +13,47 @@ import numpy as np
 from ._command import add_frames, check_checkpoint, frames_in, interrupt_code, is_other_rank, said_of_checkpoint
 from ._errors import UsageError
 from ._files import check_outputs, write_whole
-from ._fitting import FitScores, fit_score
+from ._fitting import FORMS, FitScores, density_map, fit_score
 from ._parameters import TABLES
 from ._picture import picture_name, save_picture
 
 _OPTIONS = TABLES["ley_density_options"]
 
 
+def _add_density(what: Any) -> None:
+    what.add_argument("--resolution", type=float, metavar="A", help="of the density of the atoms (default: 5)")
+    what.add_argument("--convention", choices=_OPTIONS["convention"].choices, help="of its Gaussians (default: molmap)")
+    what.add_argument("--weights", choices=_OPTIONS["weights"].choices, default="number",
+                      help="what each atom counts (default: its atomic number)")
+
+
+def _add_density_map(commands: Any) -> None:
+    of = commands.add_parser("density-map", help="the density of a structure at a resolution, as a map",
+                             description="What an electron microscope would see of a structure that MDAnalysis reads.")
+    of.add_argument("structure", metavar="STRUCTURE", help=".pdb, .cif, .gro, .pqr, ...")
+    of.add_argument("-o", "--output", required=True, metavar="MAP", help="the map, .mrc, .dx, .cube, ...")
+    _add_density(of)
+    of.add_argument("--form", choices=sorted(FORMS), help="form factors, by gemmi, in place of Gaussians")
+    of.add_argument("--like", metavar="MAP", help="on the grid of this map")
+    of.add_argument("--spacing", type=float, metavar="A", help="of the nodes (default: a third of the resolution)")
+    of.add_argument("--device", metavar="D", help="as of `leyden map` (default: the host, or the fastest)")
+    of.set_defaults(run=_run_density_map)
+
+
+def _run_density_map(arguments: argparse.Namespace) -> int:
+    check_outputs([arguments.output], (arguments.structure, arguments.like))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        made = density_map(arguments.structure, resolution=arguments.resolution, convention=arguments.convention,
+                           weights=arguments.weights, form=arguments.form, like=arguments.like, spacing=arguments.spacing,
+                           engine=arguments.device)
+    made.save(arguments.output)
+    return 0
+
+
 def add_to(commands: Any) -> None:
-    """The sub-command."""
+    """The sub-commands."""
+    _add_density_map(commands)
     of = commands.add_parser(
         "fit-score", help="how well the frames of a trajectory fit a map",
         description="Correlations of the density of the atoms with a map, in each frame of a trajectory that MDAnalysis reads. "
@@ -32,10 +64,7 @@ def add_to(commands: Any) -> None:
     of.add_argument("-o", "--output", required=True, metavar="FILE", help="the table, .csv; or all arrays, .npz")
     of.add_argument("--picture", metavar="FILE", help="scores over frames: .png, .svg or .pdf, by matplotlib")
     what = of.add_argument_group("what is computed")
-    what.add_argument("--resolution", type=float, metavar="A", help="of the density of the atoms (default: 5)")
-    what.add_argument("--convention", choices=_OPTIONS["convention"].choices, help="of its Gaussians (default: molmap)")
-    what.add_argument("--weights", choices=_OPTIONS["weights"].choices, default="number",
-                      help="what each atom counts (default: its atomic number)")
+    _add_density(what)
     what.add_argument("--mask", metavar="MAP", help="also the correlation where this map is above 0")
     what.add_argument("--threshold", metavar="RHO",
                       help="also where the density of the atoms is no less than a number, or than its mean+deviation")
@@ -136,7 +165,8 @@ def _run(arguments: argparse.Namespace) -> int:
         write_whole(arguments.gradient, content.getvalue())
     if arguments.picture is not None:
         save_picture(arguments.picture, lambda figure: made.plot(figure.add_subplot()), (7, 4))
-    os.unlink(_checkpoint_name(arguments))
+    if os.path.exists(_checkpoint_name(arguments)):
+        os.unlink(_checkpoint_name(arguments))
     if not arguments.quiet:
         _say(made, arguments, names)
     return 0

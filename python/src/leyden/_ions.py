@@ -204,15 +204,9 @@ def ions(source: AtomsArgument, species: Union[Species, Sequence[Species]], *, r
 
     def work(token: _task.Token) -> None:
         options.cancel = token.flag
-        if opened is not None:
-            token.acquire(opened.lock)
-        try:
-            with Status() as status:
-                status.check(lib.ley_ions_place(ffi.NULL if opened is None else opened.pointer, atoms.pointer, request,
-                                                options, box, status.pointer))
-        finally:
-            if opened is not None:
-                opened.lock.release()
+        with token.holding(None if opened is None else opened.lock), Status() as status:
+            status.check(lib.ley_ions_place(ffi.NULL if opened is None else opened.pointer, atoms.pointer, request,
+                                            options, box, status.pointer))
 
     _task.call(work)
     del keep

@@ -230,12 +230,8 @@ class Map(Guessed):
     def _write(self, name: bytes, text: str, facts: bytes, token: _task.Token) -> None:
         if self._axis:
             text = f"field along {self._axis}, less the gradient of the potential, in {self.units}\n{text}"
-        token.acquire(self._lock)
-        try:
-            with Status() as status:
-                status.check(lib.ley_map_write(self._pointer, name, text.encode(), facts, token.flag, status.pointer))
-        finally:
-            self._lock.release()
+        with token.holding(self._lock), Status() as status:
+            status.check(lib.ley_map_write(self._pointer, name, text.encode(), facts, token.flag, status.pointer))
 
     def _comment(self) -> str:
         """As the command writes it; atoms that are of no file are no molecule that has a name."""
@@ -571,16 +567,12 @@ class Points(Guessed):
         text = ffi.NULL if comment is None else ffi.new("char[]", encoded(comment, "comment"))
 
         def work(token: _task.Token) -> None:
-            token.acquire(self._lock)
-            try:
-                with Status() as status:
-                    if os.fsdecode(path).endswith(".npy"):
-                        code = lib.ley_points_write_npy(self._pointer, name, token.flag, status.pointer)
-                    else:
-                        code = lib.ley_points_write_csv(self._pointer, name, text, token.flag, status.pointer)
-                    status.check(code)
-            finally:
-                self._lock.release()
+            with token.holding(self._lock), Status() as status:
+                if os.fsdecode(path).endswith(".npy"):
+                    code = lib.ley_points_write_npy(self._pointer, name, token.flag, status.pointer)
+                else:
+                    code = lib.ley_points_write_csv(self._pointer, name, text, token.flag, status.pointer)
+                status.check(code)
 
         _task.call(work)
 

@@ -252,10 +252,7 @@ def mmgbsa(topology: Any, *trajectories: Any, receptor: Any, ligand: Any, parame
             groups = residues_of(of)[0] if matrix else None
             energy = stack.enter_context(Energy(of, opened, by_particle=by is not None, groups=groups, **given))
             made.append(Part(name, energy, index, by, matrix))
-        try:
-            gathered = gather(frames, made, way, pairs_of(whole_particles), saved, watcher, ranks)
-        finally:
-            watcher.close()
+        gathered = gather(frames, made, way, pairs_of(whole_particles), saved, watcher, ranks)
         for part in made:
             part.energy.warn(3)
         report: Dict[str, Any] = {**report_of(frames, gathered, watcher, made), **facts, "topology": topology_name,

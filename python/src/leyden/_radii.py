@@ -9,18 +9,15 @@ from typing import Any, Mapping, Optional, Sequence
 import numpy as np
 
 from ._arrays import numbers
+from ._c import lib
 from ._errors import InputError, RadiiWarning
 
-# Van der Waals radii, A. A. Bondi, J. Phys. Chem. 68, 441 (1964); those of B, Al and of the alkali
-# and alkaline earth metals that it lacks: M. Mantina et al., J. Phys. Chem. A 113, 5806 (2009); of
-# Mn, Fe and Co: S. Alvarez, Dalton Trans. 42, 8617 (2013).
-VAN_DER_WAALS_A: Mapping[str, float] = {
-    "H": 1.20, "He": 1.40, "Li": 1.82, "B": 1.92, "C": 1.70, "N": 1.55, "O": 1.52, "F": 1.47, "Ne": 1.54,
-    "Na": 2.27, "Mg": 1.73, "Al": 1.84, "Si": 2.10, "P": 1.80, "S": 1.80, "Cl": 1.75, "Ar": 1.88, "K": 2.75,
-    "Ca": 2.31, "Mn": 2.45, "Fe": 2.44, "Co": 2.40, "Ni": 1.63, "Cu": 1.40, "Zn": 1.39, "As": 1.85, "Se": 1.90,
-    "Br": 1.85, "Kr": 2.02, "Rb": 3.03, "Ag": 1.72, "Cd": 1.58, "I": 1.98, "Xe": 2.16, "Cs": 3.43, "Pt": 1.75,
-    "Au": 1.66, "Hg": 1.55,
-}
+SYMBOLS = ("", *("H He Li Be B C N O F Ne Na Mg Al Si P S Cl Ar K Ca Sc Ti V Cr Mn Fe Co Ni Cu Zn Ga Ge As Se Br Kr Rb Sr Y Zr Nb Mo Tc "
+                 "Ru Rh Pd Ag Cd In Sn Sb Te I Xe Cs Ba La Ce Pr Nd Pm Sm Eu Gd Tb Dy Ho Er Tm Yb Lu Hf Ta W Re Os Ir Pt Au Hg Tl Pb "
+                 "Bi Po At Rn Fr Ra Ac Th Pa U").split())
+
+VAN_DER_WAALS_A: Mapping[str, float] = {symbol: lib.ley_element_radius_A(k) for k, symbol in enumerate(SYMBOLS)
+                                        if lib.ley_element_radius_A(k) > 0}
 
 # Ions by the names that force fields give to their residues.
 _IONS = {"SOD": "Na", "NA": "Na", "NA+": "Na", "CLA": "Cl", "CL": "Cl", "CL-": "Cl", "POT": "K", "K": "K", "K+": "K",

@@ -4,7 +4,7 @@ from __future__ import annotations
 import os
 import threading
 import time
-from typing import Any, Iterator, Optional, Sequence
+from typing import Any, Callable, Iterator, List, Optional, Sequence
 
 import numpy as np
 
@@ -61,6 +61,22 @@ class Ranks:
         """What every rank has, in their order, one after the other."""
         for rank in range(self.count):
             yield self._all.bcast(own if rank == self.own else None, rank)
+
+    def together(self, save: Callable[[], bytes], join: Callable[[bytes], None]) -> None:
+        """All ranks have the sum of what each can save, and join to its own, after about log2 of them such steps: after each,
+        what a rank has is of twice as many ranks, which end with this one; what is left then is of windows saved before."""
+        windows: List[bytes] = []
+        have = 1
+        while have < self.count:
+            left = self.count - have
+            if left >= have:
+                windows.append(save())
+                step = have
+            else:
+                step = 1 << (left.bit_length() - 1)
+            sums = windows[step.bit_length() - 1]
+            join(self._all.sendrecv(sums, (self.own + have) % self.count, source=(self.own - have) % self.count))
+            have += step
 
     def close(self) -> None:
         self._all.Barrier()

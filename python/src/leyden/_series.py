@@ -428,14 +428,8 @@ class _Run:
 
         def work(token: _task.Token) -> None:
             frames.cancel = token.flag
-            if self._engine is not None:
-                token.acquire(self._engine.lock)
-            try:
-                with Status() as status:
-                    status.check(lib.ley_series_run(self._pointer, frames, status.pointer))
-            finally:
-                if self._engine is not None:
-                    self._engine.lock.release()
+            with token.holding(None if self._engine is None else self._engine.lock), Status() as status:
+                status.check(lib.ley_series_run(self._pointer, frames, status.pointer))
 
         _task.call(work)
 

@@ -8,10 +8,7 @@ from typing import Any, Dict, List, NamedTuple, Optional, Sequence, Tuple
 import numpy as np
 
 from ._errors import RadiiWarning, UsageError
-from ._radii import VAN_DER_WAALS_A
-
-_SYMBOLS = ("EP H He Li Be B C N O F Ne Na Mg Al Si P S Cl Ar K Ca Sc Ti V Cr Mn Fe Co Ni Cu Zn Ga Ge As Se Br Kr Rb Sr Y "
-            "Zr Nb Mo Tc Ru Rh Pd Ag Cd In Sn Sb Te I Xe Cs").split()
+from ._radii import SYMBOLS, VAN_DER_WAALS_A
 
 # ---- Generalised Born ----------------------------------------------------------------------------
 
@@ -170,8 +167,8 @@ def surface_constants(of: Molecules, kind: str) -> Dict[str, np.ndarray]:
     """
     if kind not in ("lcpo", "bondi"):
         raise UsageError(f"surface_radii: {kind!r:.60} is neither lcpo nor bondi")
-    symbols = [_SYMBOLS[element] if 0 <= element < len(_SYMBOLS) else "" for element in of.elements]
-    radii = np.array([0.0 if symbol == "EP" else VAN_DER_WAALS_A.get(symbol, 2.0) for symbol in symbols])
+    symbols = [SYMBOLS[element] if 0 < element < len(SYMBOLS) else "" for element in of.elements]
+    radii = np.array([VAN_DER_WAALS_A.get(symbol, 0.0 if element == 0 else 2.0) for symbol, element in zip(symbols, of.elements)])
     if kind == "bondi":
         return {"surface_radii": radii}
     radii, factors, unknown = np.zeros(len(radii)), np.zeros((len(radii), 4)), []

@@ -8,9 +8,10 @@ driver, is left behind and ends by itself: it owns all that it uses.
 from __future__ import annotations
 
 import atexit
+import contextlib
 import threading
 import time
-from typing import Any, Callable, List, Optional, Tuple
+from typing import Any, Callable, Iterator, List, Optional, Tuple
 
 from ._c import ffi, lib
 from ._errors import Cancelled
@@ -53,10 +54,16 @@ class Token:
         if self.is_cancelled:
             raise Cancelled("cancelled")
 
-    def acquire(self, lock: threading.Lock) -> None:
-        """Waits for a lock; raises Cancelled in its place."""
-        while not lock.acquire(timeout=0.05):
+    @contextlib.contextmanager
+    def holding(self, lock: Optional[threading.Lock]) -> Iterator[None]:
+        """With a lock, for which it waits; cancelling raises Cancelled in its place. None: without one."""
+        while lock is not None and not lock.acquire(timeout=0.05):
             self.check()
+        try:
+            yield
+        finally:
+            if lock is not None:
+                lock.release()
 
 
 def call(work: Callable[[Token], Any], watch: Optional[Callable[[], None]] = None) -> Any:

@@ -169,12 +169,9 @@ class _Values:
         def work(token: _task.Token, opened: Optional[Engine]) -> Optional[Dict[str, Any]]:
             if opened is None or options.is_for_host:
                 return run_by_host(lambda: run(token, ffi.NULL), options)
-            token.acquire(opened.lock)
-            try:
+            with token.holding(opened.lock):
                 token.check()
                 return run(token, opened.pointer)
-            finally:
-                opened.lock.release()
 
         own_engine = options.take_engine(engine)
         self._make_room()

@@ -1,0 +1,122 @@
+#include "map_keeping.h"
+
+#include "console.h"
+#include "file.h"
+#include "job_report.h"
+#include "json.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* FNV-1a */
+static const uint64_t start = UINT64_C(0xcbf29ce484222325), prime = UINT64_C(0x100000001b3);
+
+static uint64_t add_bytes(uint64_t hash, const void *bytes, size_t size)
+{
+    for (size_t i = 0; i < size; i++)
+        hash = (hash ^ ((const unsigned char *)bytes)[i]) * prime;
+    return hash;
+}
+
+/* In that form checksums of all atoms are at the end, and no rank may have all of them. */
+static bool has_checksum(const char *path)
+{
+    return ends_with(path, ".atoms");
+}
+
+static uint64_t hash_of_end(const char *path)
+{
+    char end[64];
+    FILE *file = fopen(path, "rb");
+    const bool is = file != NULL && fseek(file, -(long)sizeof end, SEEK_END) == 0;
+    const uint64_t hash = add_bytes(start, end, is ? fread(end, 1, sizeof end, file) : 0);
+    if (file != NULL)
+        fclose(file);
+    return hash;
+}
+
+static uint64_t hash_of_atoms(const ley_atoms *atoms)
+{
+    const size_t n = ley_atoms_count(atoms);
+    uint64_t hash = add_bytes(start, ley_atoms_positions_A(atoms), 3 * n * sizeof(double));
+    hash = add_bytes(hash, ley_atoms_charges_e(atoms), n * sizeof(double));
+    return add_bytes(hash, ley_atoms_radii_A(atoms), n * sizeof(double));
+}
+
+/* What it says, whatever it is called. */
+static uint64_t hash_of_file(const char *path)
+{
+    char block[4096];
+    uint64_t hash = start;
+    FILE *file = fopen(path, "rb");
+    for (size_t n; file != NULL && (n = fread(block, 1, sizeof block, file)) > 0;)
+        hash = add_bytes(hash, block, n);
+    if (file != NULL)
+        fclose(file);
+    return hash;
+}
+
+/* Options on which no value depends, or that other lines are about. */
+static bool is_left_out(const char *name)
+{
+    static const char *const names[] = {"output", "json",  "quiet",        "resume", "plan",   "ranks",
+                                        "link",   "like",  "side-by-side", "format", "dry-run"};
+    bool is = false;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        is = is || strcmp(name, names[i]) == 0;
+    return is;
+}
+
+static void put_options(FILE *to, const parsed_arguments *arguments)
+{
+    json_t *all = json_begin(arguments);
+    for (size_t i = 0; i < arguments->option_count; i++) {
+        const option_row *row = arguments->options[i].row;
+        json_t *value = json_object_get(json_object_get(all, "options"), row->name);
+        char *text = value != NULL ? json_dumps(value, JSON_ENCODE_ANY) : NULL;
+        if (text != NULL && !is_left_out(row->name)) {
+            fprintf(to, "--%s: %s", row->name, text);
+            if (row->is_input && json_is_string(value))
+                fprintf(to, ", checksum %016llx", (unsigned long long)hash_of_file(json_string_value(value)));
+            fputc('\n', to);
+        }
+        free(text);
+    }
+    json_decref(all);
+}
+
+char *map_keeping_text(const parsed_arguments *arguments, const ley_atoms *atoms, const ley_grid *grid,
+                       const plan_file *plan)
+{
+    comment_text text;
+    comment_begin(&text);
+    fprintf(text.stream, "leyden %s\n", ley_version());
+    const char *path = arguments->operand;
+    if (has_checksum(path))
+        fprintf(text.stream, "molecule: %llu bytes, checksum %016llx\n", (unsigned long long)file_size(path),
+                (unsigned long long)hash_of_end(path));
+    else
+        fprintf(text.stream, "molecule: %zu atoms, checksum %016llx\n", ley_atoms_count(atoms),
+                (unsigned long long)hash_of_atoms(atoms));
+    put_options(text.stream, arguments);
+    fprintf(text.stream, "grid: %lld, %lld, %lld points from %.17g, %.17g, %.17g A", (long long)grid->n[0],
+            (long long)grid->n[1], (long long)grid->n[2], grid->origin_A[0], grid->origin_A[1], grid->origin_A[2]);
+    for (int i = 0; i < 9; i++)
+        fprintf(text.stream, "%s%.17g", i == 0 ? " by " : ", ", grid->step_A[i / 3][i % 3]);
+    fputs(" A\n", text.stream);
+    for (size_t i = 0; i < plan->count; i++) {
+        const ley_decision *d = &plan->decisions[i];
+        fprintf(text.stream, "plan of %s: %s %s\n", d->device != NULL ? d->device : "all", d->name, d->value);
+    }
+    return comment_end(&text);
+}
+
+ley_status map_keep(ley_map *map, const char *path, const char *text, ley_error *error)
+{
+    char *kept = NULL;
+    if (asprintf(&kept, "%s.checkpoint", path) < 0)
+        return fail_into(error, LEY_ERROR_MEMORY, "out of memory for a name");
+    const ley_status status = ley_map_keep(map, kept, text, error);
+    free(kept);
+    return status;
+}
