@@ -739,13 +739,13 @@ typedef struct ley_slab_report {
 /* What a method says of how it did a job: a name that ends in its unit where it has one, and a
  * value.
  *
- * * Of a short-range job: "bins", "bin_depth", "bin_side_A"; "binned", atoms and images in bins or
+ * Of a short-range job: "bins", "bin_depth", "bin_side_A"; "binned", atoms and images in bins or
  * beyond them; "overflow", those that found their bin full; "outside", atoms that reach no point;
  * "neutral", atoms without a charge; "binning", "transposition": where each step was done ("host",
  * "device"); "binning_s", in which no device could begin; "transposition_s", in host threads beside
  * the devices.
  *
- * * Of a long-range job beside all of these: "splitting", "window", "mesh_spacing_A", "levels" and
+ * Of a long-range job beside all of these: "splitting", "window", "mesh_spacing_A", "levels" and
  * "meshes", their nodes; "expected_error", to which accuracy.max_error may be held; seconds of
  * "spread_s", charges into bins on the host, "anterpolation_s", "restriction_s",
  * "lattice_cutoff_s", "top_level_s", "prolongation_s", of the slowest device, "interpolation_s" and
@@ -755,7 +755,7 @@ typedef struct ley_slab_report {
  * "common_levels_s"; "background_e", ley_long_range_background_e() where it is not 0. Where
  * screening leaves nothing to meshes "levels" is 0, and of meshes nothing else is said.
  *
- * * Phases, as far as they took place and somebody can predict them: "phase_kernels" and
+ * Phases, as far as they took place and somebody can predict them: "phase_kernels" and
  * "phase_transfer", of the way back, over all devices; of a short-range job also "phase_binning",
  * "phase_upload", of the host's bins to the devices, and "phase_rows", into the map; of a
  * long-range one "phase_meshes", of the slowest device, and "phase_exchange", as the link was
