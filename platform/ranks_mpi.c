@@ -19,7 +19,14 @@
 #include <string.h>
 #include <time.h>
 
-enum { LEAST_WAIT_NS = 10000, MOST_WAIT_NS = 100000, BETWEEN_LOOKS_NS = 1000000, MOST_AT_ONCE = 1 << 30, TAG = 1, LOOKS = 64 };
+enum {
+    LEAST_WAIT_NS = 10000,
+    MOST_WAIT_NS = 100000,
+    BETWEEN_LOOKS_NS = 1000000,
+    MOST_AT_ONCE = 1 << 30,
+    TAG = 1,
+    LOOKS = 64
+};
 enum { SHORT_MESSAGE = 1 << 18, LONG_MESSAGE = 1 << 22 }; /* bytes */
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;

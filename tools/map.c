@@ -32,7 +32,23 @@ typedef struct map_values {
 #define OPTION_OF_GRID(name) OPTION_OF(ley_grid_options, name, map_values, grid)
 #define OPTION_OF_MEDIUM(name) OPTION_OF(ley_direct, name, map_values, medium)
 
-enum { OUTPUT, FORMAT, METHOD, SPACING, DIMS, LENGTH, CENTRE, ORIGIN, PADDING, LIKE, POINTS, EXCLUDE, RANKS, LINK, RESUME };
+enum {
+    OUTPUT,
+    FORMAT,
+    METHOD,
+    SPACING,
+    DIMS,
+    LENGTH,
+    CENTRE,
+    ORIGIN,
+    PADDING,
+    LIKE,
+    POINTS,
+    EXCLUDE,
+    RANKS,
+    LINK,
+    RESUME
+};
 
 static const option_row map_options[] = {
     [OUTPUT] = {.name = "output",
@@ -715,7 +731,10 @@ static job_run *make_run(const parsed_arguments *arguments, const char *output)
                              .output = output_path(output),
                              .problem = &map->problem,
                              .is_dry = values->dry_run,
-                             .link = {.ranks = values->ranks, .latency_s = values->link[1], .bytes_per_s = values->link[0], .halo_A = INFINITY}},
+                             .link = {.ranks = values->ranks,
+                                      .latency_s = values->link[1],
+                                      .bytes_per_s = values->link[0],
+                                      .halo_A = INFINITY}},
                      .problem = {.medium = values->medium}};
     return &map->run;
 }

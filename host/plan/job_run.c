@@ -110,7 +110,8 @@ void job_complete_report(ley_job *job)
     r->note_count = job->notes.count;
     r->notes = job->notes.list;
     if (r->compute_s > 0)
-        r->evaluations_per_s = (double)(job->points_done - r->kept_points) / (double)r->points * r->evaluations / r->compute_s;
+        r->evaluations_per_s =
+            (double)(job->points_done - r->kept_points) / (double)r->points * r->evaluations / r->compute_s;
 }
 
 /* ---- A run ----------------------------------------------------------------------------------- */

@@ -43,8 +43,8 @@ ley_status rank_share_run(ley_job *job, ley_status (*run)(ley_job *job, ley_erro
 ley_status rank_share_gather(ley_job *job, ley_error *error);
 
 /* The same of pieces that the host's threads do, of planes of the map, or of values: the queue, of
- * which nobody has taken anything, is shared; what was taken of it, in *taken, comes to rank 0. `set`: of values that only
- * the method can put in their place; or NULL. */
+ * which nobody has taken anything, is shared; what was taken of it, in *taken, comes to rank 0. `set`: of values that
+ * only the method can put in their place; or NULL. */
 typedef struct rank_values {
     ley_map *map;
     double *value, *field;
