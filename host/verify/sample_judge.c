@@ -99,8 +99,10 @@ static bool is_methods_own(const sample *s, size_t device, const ley_accuracy *a
     size_t indices[MOST_ASKED], at;
     double place_A[MOST_ASKED][3], values[MOST_ASKED], made[MOST_ASKED];
     reference_value right[MOST_ASKED];
-    if (job->method->by_steps == NULL || job_is_by_parts(job) || !(a->max_error <= most_excess * s->limits.tolerance))
+    if (job->method->by_steps == NULL || !(a->max_error <= most_excess * s->limits.tolerance))
         return false;
+    if (job_is_by_parts(job)) /* nobody has all atoms to ask the steps */
+        return true;
     const size_t n = choose_asked(s, device, worst, indices);
     for (size_t i = 0; i < n; i++)
         for (int axis = 0; axis < 3; axis++)
