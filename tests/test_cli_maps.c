@@ -371,7 +371,7 @@ static void test_dry_run(void **state)
 static void test_dry_run_on_ranks(void **state)
 {
     (void)state;
-    cli_run(0, "\nlimit: ", NULL,
+    cli_run(0, "\n  limit: ", NULL,
             "map ion.pqr -o out/a.dx " SMALL "--method dcs --dry-run --ranks 3 --link 1e9,1e-6 "
             "--json out/dry.json");
     cli_python("import json\nd = json.load(open('out/dry.json'))\nr, f = d['ranks'], d['forecast']\n"
