@@ -380,6 +380,10 @@ static void test_dry_run_on_ranks(void **state)
                "assert abs(r['dealt_s'] / f['devices_s'] - 2 / 5) < 1e-6 and r['gathered_bytes'] == 2400, (r, f)\n"
                "assert abs(r['gather_s'] - (3e-6 + 2400e-9)) < 1e-12 and r['written_bytes'] == 0, r\nprint('fine')\n");
     cli_expect(0, "fine", NULL);
+    cli_run(1, NULL, "--ranks needs --dry-run, which says what ranks would take; mpirun starts them",
+            "map ion.pqr -o out/a.dx " SMALL "--ranks 3");
+    cli_run(1, NULL, "--link needs --ranks", "map ion.pqr -o out/a.dx " SMALL "--dry-run --link 1e9,1e-6");
+    cli_run(1, NULL, "not '2.5'; type: --ranks 2\n", "map ion.pqr -o out/a.dx " SMALL "--dry-run --ranks 2.5");
 }
 
 /* Two drivers for one processor: what both take is the host's. And of the plan each thing is said

@@ -92,6 +92,7 @@ cases=(
     "cellparts.npy map box.atoms --method cutoff --cell 31,31,31 --periodic xyz --spacing 0.7 --binning device --device cpu"
     "fewplanes.mrc map box.atoms --method cutoff --dims 30,30,12 --spacing 1 --pair coulomb --sum compensated --device cpu"
     "clusters.dx map clusters.atoms --method cutoff --dims 10,10,170 --spacing 1 --device cpu"
+    "farparts.raw map clusters.atoms --method msm --cutoff 6 --mesh-spacing 1.5 --dims 10,10,170 --spacing 1 --device cpu --field"
     "atoms.cube map box.atoms --method cutoff --dims 30,30,30 --spacing 1 --device cpu"
     "skewed.raw map box.atoms --method cutoff --cell 31,0,0,9,31,0,0,5,31 --periodic xyz --spacing 1.5 --device cpu"
 )

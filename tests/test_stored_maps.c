@@ -192,6 +192,53 @@ static int64_t go_on(ley_engine *engine, const ley_atoms *atoms, bool ends, ley_
     return kept;
 }
 
+/* One plane goes to a map with this checkpoint, whose text this is. */
+static ley_status keep_plane(const ley_grid *grid, const char *name, const char *kept, const char *text, ley_error *error)
+{
+    ley_map *map = NULL;
+    ley_status status = ley_map_create_raw(grid, name, &map, error);
+    if (status == LEY_OK)
+        status = ley_map_keep(map, kept, text, error);
+    if (status == LEY_OK)
+        fill(map, 0, 1, 1);
+    ley_map_destroy(map);
+    return status;
+}
+
+/* What cannot be gone on from says what it is; a link's checkpoint is where its file will be. */
+static void test_kept_of_others(void **state)
+{
+    ley_error error = {0};
+    ley_grid other = small;
+    other.n[0] += 3, other.n[2] -= 4;
+    assert_ok(keep_plane(&small, NAME, KEPT, "a\nb", &error));
+    assert_int_equal(keep_plane(&other, NAME, KEPT, "a\nc", &error), LEY_ERROR_INPUT);
+    assert_string_equal(error.message, KEPT ": this run is of 'c', and the one that left it was of 'b': delete it to "
+                                            "begin anew");
+    assert_int_equal(keep_plane(&small, NAME, KEPT, "a", &error), LEY_ERROR_INPUT);
+    assert_string_equal(error.message, KEPT ": the run that left it was of 'b', and this one is not: delete it to "
+                                            "begin anew");
+    assert_int_equal(keep_plane(&small, NAME, KEPT, "a\nb\nc", &error), LEY_ERROR_INPUT);
+    assert_string_equal(error.message, KEPT ": this run is of 'c', and the one that left it was not: delete it to "
+                                            "begin anew");
+    assert_ok(keep_plane(&small, NAME, KEPT, "a\nb", &error));
+    assert_int_equal(truncate(KEPT, 4 * 37 * 30 * 27 + 99), 0);
+    assert_int_equal(keep_plane(&small, NAME, KEPT, "a\nb", &error), LEY_ERROR_INPUT);
+    assert_string_equal(error.message, KEPT ": it is no checkpoint of a map, or is damaged: delete it to begin anew");
+    assert_int_equal(unlink(KEPT), 0);
+    assert_int_equal(mkfifo(KEPT, 0600), 0);
+    assert_int_equal(keep_plane(&small, NAME, KEPT, "a", &error), LEY_ERROR_FILE);
+    assert_string_equal(error.message, KEPT ": it is no regular file: delete it to begin anew");
+    assert_int_equal(unlink(KEPT), 0);
+    assert_int_equal(mkdir("elsewhere", 0700), 0);
+    assert_int_equal(symlink("elsewhere/b.raw", "link.raw"), 0);
+    assert_ok(keep_plane(&small, "link.raw", "link.raw.checkpoint", "a", &error));
+    assert_int_equal(unlink("elsewhere/b.raw.checkpoint"), 0);
+    assert_int_equal(unlink("link.raw"), 0);
+    assert_int_equal(rmdir("elsewhere"), 0);
+    ley_error_clear(&error);
+}
+
 static void test_kept(void **state)
 {
     const int64_t plane = small.n[0] * small.n[1];
@@ -302,7 +349,7 @@ int main(void)
 #define TEST(test) cmocka_unit_test_setup(test, maps_begin)
     const struct CMUnitTest tests[] = {TEST(test_planes),     TEST(test_nothing_is_left), TEST(test_threads),
                                        TEST(test_same_bytes), TEST(test_bounded_memory),  TEST(test_full_disk),
-                                       TEST(test_kept)};
+                                       TEST(test_kept), TEST(test_kept_of_others)};
     support_leave_out_second_driver();
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

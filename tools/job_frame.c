@@ -643,6 +643,9 @@ static int conclude(job_run *run, ley_error *error)
     if (run->is_dry)
         return conclude_dry(run, error);
     if (error->status == LEY_CANCELLED) {
+        if (run->keeps_planes && !values->quiet)
+            fail_into(error, LEY_CANCELLED, "cancelled: the same command goes on from the planes in %s.checkpoint",
+                      run->output);
         if (values->json != NULL)
             write_json(run, error);
         fail_with(error);

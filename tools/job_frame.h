@@ -48,6 +48,7 @@ struct job_run {
     char *const *others; /* and more files like it, at most JOB_MOST_OTHERS, of which each may be NULL */
     size_t other_count;
     bool keeps_atoms;       /* the file lists all atoms */
+    bool keeps_planes;      /* what is done outlives the command, and the next one goes on from it */
     void *problem;          /* what the method is given */
     ley_target_kind target; /* whose variants can be named: at points, or elsewhere */
     bool is_dry;            /* nothing is computed: what it would take is said, */

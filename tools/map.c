@@ -236,6 +236,7 @@ static int choose_format(map_run *map)
         return fail_usage(run->arguments->command, "--resume: '%s' must be a .raw, .npy, .mrc or .ccp4 file",
                           run->output);
     run->keeps_atoms = map->format->keeps_atoms;
+    run->keeps_planes = values_of(run)->resume;
     run->header = map->header = map_header_path_of(map->format, run->output);
     return 0;
 }
@@ -268,10 +269,27 @@ static int check_grid(const parsed_arguments *arguments)
     return 0;
 }
 
+/* Of ranks that a dry run is about. */
+static int check_ranks(const job_run *run)
+{
+    const parsed_arguments *arguments = run->arguments;
+    const bool has_ranks = option_given(arguments, RANKS), has_link = option_given(arguments, LINK);
+    if ((has_ranks || has_link) && !values_of(run)->dry_run)
+        return fail_usage(arguments->command,
+                          "--%s needs --dry-run, which says what ranks would take; mpirun starts them: mpirun -n 4 "
+                          "leyden-mpi map ...",
+                          has_ranks ? "ranks" : "link");
+    if (has_link && !has_ranks)
+        return fail_usage(arguments->command, "--link needs --ranks: how many ranks it joins");
+    return 0;
+}
+
 static int check(job_run *run)
 {
     const parsed_arguments *arguments = run->arguments;
-    int code = 0;
+    int code = check_ranks(run);
+    if (code != 0)
+        return code;
     if (values_of(run)->resume && (values_of(run)->dry_run || run->arguments->rest_count > 0))
         return fail_usage(arguments->command, "--resume goes on with one map, and not with a dry run");
     if (option_given(arguments, POINTS))

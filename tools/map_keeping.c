@@ -75,7 +75,7 @@ static void put_options(FILE *to, const parsed_arguments *arguments)
     for (size_t i = 0; i < arguments->option_count; i++) {
         const option_row *row = arguments->options[i].row;
         json_t *value = json_object_get(json_object_get(all, "options"), row->name);
-        char *text = value != NULL ? json_dumps(value, JSON_ENCODE_ANY) : NULL;
+        char *text = value != NULL ? json_dumps(value, JSON_ENCODE_ANY | JSON_REAL_PRECISION(15)) : NULL;
         if (text != NULL && !is_left_out(row->name)) {
             fprintf(to, "--%s: %s", row->name, text);
             if (row->is_input && json_is_string(value))

@@ -106,7 +106,10 @@ static short_text meant(const option_row *option, const char *value, int wanted)
     if (!find_pieces(option, value, wanted, &pieces))
         return text_of("%s", foreign_value(option->name, value).s);
     for (int i = 0; i < pieces.count && strlen(text) + 40 < sizeof text; i++)
-        sprintf(text + strlen(text), "%s%s", i > 0 ? "," : "", pieces.text[i]);
+        if (option->kind == OPTION_INTEGER)
+            snprintf(text + strlen(text), 40, "%s%.0f", i > 0 ? "," : "", floor(strtod(pieces.text[i], NULL)));
+        else
+            sprintf(text + strlen(text), "%s%s", i > 0 ? "," : "", pieces.text[i]);
     return text_of("; type: --%s %s", option->name, text);
 }
 

@@ -130,16 +130,31 @@ ley_status ley_output_open(ley_output *output, const char *path, bool gzip, cons
     return status;
 }
 
+/* Beside the file that is to be made: a link may lead to another file system. */
+static char *kept_path(const ley_output *output, const char *kept)
+{
+    const size_t n = strlen(output->path);
+    struct stat known;
+    char *path = NULL;
+    if (lstat(output->path, &known) != 0 || !S_ISLNK(known.st_mode) || strncmp(kept, output->path, n) != 0)
+        return strdup(kept);
+    return asprintf(&path, "%s%s", output->target, kept + n) >= 0 ? path : NULL;
+}
+
 ley_status ley_output_keep(ley_output *output, const char *path, const char *kept, ley_error *error)
 {
     *output = (ley_output){.path = path, .fd = -1};
     int reason = ley_target_find(path, &output->target);
+    char *beside = reason == 0 && output->target != NULL ? kept_path(output, kept) : NULL;
     if (reason == 0)
-        reason = output->target != NULL ? ley_temporary_keep(&output->temporary, kept, &output->fd) : EINVAL;
+        reason = beside != NULL ? ley_temporary_keep(&output->temporary, beside, &output->fd) : EINVAL;
     const ley_status status =
         reason == 0 ? LEY_OK
-                    : ley_fail(error, LEY_ERROR_FILE, "%s: %s", kept,
-                               reason == EWOULDBLOCK ? "another process is at work on it" : strerror(reason));
+                    : ley_fail(error, LEY_ERROR_FILE, "%s: %s", beside != NULL ? beside : kept,
+                               reason == EWOULDBLOCK ? "another process is at work on it"
+                               : reason == EINVAL    ? "it is no regular file: delete it to begin anew"
+                                                     : strerror(reason));
+    free(beside);
     if (status != LEY_OK)
         ley_output_abandon(output);
     return status;

@@ -92,13 +92,14 @@ static value_range put_together(const plane_range *planes, int64_t count, int64_
 
 /* The file is begun with the first planes: before, nothing is on the disk. One that is to be packed
  * is packed when all planes are there: until then they are in a hidden file as they are. Of several
- * ranks rank 0 begins the file at once, so that each writes its planes into it, and ends it. */
+ * ranks rank 0 begins the file at once, so that each writes its planes into it, and ends it; room is
+ * taken with rank 0's first planes, as the file may yet be another one (ley_map_keep()). */
 typedef struct file_store {
     ley_output output;
     ley_grid grid;
     int64_t offset;
     pthread_mutex_t mutex;    /* for its beginning, and: */
-    bool is_begun, *is_there; /* [n_z]: planes that were written */
+    bool is_begun, is_reserved, *is_there; /* [n_z]: planes that were written */
     plane_range *range;       /* [n_z]: what they are like; NULL: nobody will ask */
     ranks_file *others;       /* the file that rank 0 has begun, on another rank; or NULL */
     bool is_kept;             /* the file outlives the process, with its record behind the planes: */
@@ -106,28 +107,29 @@ typedef struct file_store {
     char path[];
 } file_store;
 
-static ley_status begin_file(file_store *s, ley_error *error)
+static int64_t values_end(const file_store *s)
+{
+    return s->offset + ley_grid_points(&s->grid) * (int64_t)sizeof(float);
+}
+
+static ley_status begin_file(file_store *s, bool reserves, ley_error *error)
 {
     ley_status status = LEY_OK;
     pthread_mutex_lock(&s->mutex);
     if (!s->is_begun) {
-        const int64_t values = ley_grid_points(&s->grid) * (int64_t)sizeof(float);
         status = ley_output_open(&s->output, s->path, false, NULL, error);
         s->is_begun = status == LEY_OK;
-        if (s->is_begun)
-            status = ley_output_reserve(&s->output, s->offset + values, error);
-        if (s->is_begun && status != LEY_OK) {
+    }
+    if (s->is_begun && reserves && !s->is_reserved) {
+        status = ley_output_reserve(&s->output, values_end(s), error);
+        s->is_reserved = status == LEY_OK;
+        if (status != LEY_OK) {
             ley_output_abandon(&s->output);
             s->is_begun = false;
         }
     }
     pthread_mutex_unlock(&s->mutex);
     return status;
-}
-
-static int64_t values_end(const file_store *s)
-{
-    return s->offset + ley_grid_points(&s->grid) * (int64_t)sizeof(float);
 }
 
 static ley_status write_at(file_store *s, const void *bytes, size_t size, int64_t offset, ley_error *error)
@@ -138,14 +140,14 @@ static ley_status write_at(file_store *s, const void *bytes, size_t size, int64_
 
 /* ---- The record of a file that is kept ------------------------------------------------------- */
 
-/* Behind the values; then of each plane a checksum, 0 where it is not there, and the text that says
- * what the map is of. */
+/* Behind the values; then of each plane a checksum, 0 where it is not there, the text that says what
+ * the map is of, and where this head is, for runs of other grids. */
 typedef struct record_head {
     char magic[64];
     uint64_t pass, text_bytes;
 } record_head;
 
-static const char record_magic[64] = "leyden: planes of a map that is not whole, version 1\n";
+static const char record_magic[64] = "leyden: planes of a map that is not whole, version 2\n";
 
 static int64_t place_of_sum(const file_store *s, int64_t z)
 {
@@ -180,18 +182,22 @@ static ley_status record_planes(file_store *s, int64_t first, int64_t count, con
 static ley_status begin_record(file_store *s, const char *text, ley_error *error)
 {
     record_head head = {.pass = s->pass, .text_bytes = strlen(text)};
-    const int64_t place = place_of_sum(s, s->grid.n[2]);
+    const int64_t place = place_of_sum(s, s->grid.n[2]), end = place + (int64_t)head.text_bytes;
+    const uint64_t own_place = (uint64_t)values_end(s);
     memcpy(head.magic, record_magic, sizeof head.magic);
     memset(s->is_there, 0, (size_t)s->grid.n[2] * sizeof *s->is_there);
-    ley_status status = ley_output_cut(&s->output, s->offset, error);
+    ley_status status = ley_output_cut(&s->output, 0, error);
     if (status == LEY_OK)
-        status = ley_output_reserve(&s->output, place + (int64_t)head.text_bytes, error);
+        status = ley_output_reserve(&s->output, end + (int64_t)sizeof own_place, error);
     if (status == LEY_OK)
         status = ley_output_write_at(&s->output, text, head.text_bytes, place, error);
+    if (status == LEY_OK)
+        status = ley_output_write_at(&s->output, &own_place, sizeof own_place, end, error);
     return status == LEY_OK ? ley_output_write_at(&s->output, &head, sizeof head, values_end(s), error) : status;
 }
 
-/* The first line that two texts have not in common; their beginnings become lines. */
+/* The first line that two texts, which end with line breaks, have not in common; their beginnings
+ * become lines, of which one is empty where that text has no more. */
 static bool find_difference(char *a, char *b)
 {
     size_t line = 0, i = 0;
@@ -207,13 +213,20 @@ static bool find_difference(char *a, char *b)
 
 static ley_status check_text(const file_store *s, const char *there, const char *text, ley_error *error)
 {
-    char *former = strdup(there), *own = strdup(text);
-    ley_status status =
-        former != NULL && own != NULL ? LEY_OK : ley_fail_memory(error, strlen(text), "what a map is of");
-    if (status == LEY_OK && find_difference(former, own))
-        status = ley_fail(error, LEY_ERROR_INPUT,
-                          "%s: this run is of '%s', and the one that left it was of '%s': delete it to begin anew",
-                          s->output.temporary.path, own, former);
+    char *former = NULL, *own = NULL;
+    const char *path = s->output.temporary.path, *what_to_do = ": delete it to begin anew";
+    ley_status status = LEY_OK;
+    if (asprintf(&former, "%s\n", there) < 0 || asprintf(&own, "%s\n", text) < 0)
+        status = ley_fail_memory(error, strlen(text), "what a map is of");
+    else if (find_difference(former, own) && own[0] == '\0')
+        status = ley_fail(error, LEY_ERROR_INPUT, "%s: the run that left it was of '%s', and this one is not%s", path,
+                          former, what_to_do);
+    else if (strcmp(former, own) != 0 && former[0] == '\0')
+        status = ley_fail(error, LEY_ERROR_INPUT, "%s: this run is of '%s', and the one that left it was not%s", path,
+                          own, what_to_do);
+    else if (strcmp(former, own) != 0)
+        status = ley_fail(error, LEY_ERROR_INPUT, "%s: this run is of '%s', and the one that left it was of '%s'%s",
+                          path, own, former, what_to_do);
     free(former);
     free(own);
     return status;
@@ -241,45 +254,64 @@ static ley_status read_planes(file_store *s, ley_map *map, const uint64_t *sum, 
     return status;
 }
 
+/* What there is of a record, of whatever grid. */
+typedef struct found_record {
+    record_head head;
+    int64_t place, planes; /* of the head; of the map */
+    uint64_t *sum;         /* [planes] */
+    char *text;
+} found_record;
+
+static ley_status find_record(file_store *s, found_record *r, ley_error *error)
+{
+    const int64_t size = ley_output_size(&s->output), last = (int64_t)sizeof(uint64_t), head = (int64_t)sizeof r->head;
+    uint64_t place = 0;
+    ley_status status = LEY_OK;
+    *r = (found_record){.planes = -1};
+    if (size > head + last)
+        status = ley_output_read_at(&s->output, &place, sizeof place, size - last, error);
+    if (status == LEY_OK && size > head + last && place <= (uint64_t)(size - head - last)) {
+        r->place = (int64_t)place;
+        status = ley_output_read_at(&s->output, &r->head, sizeof r->head, r->place, error);
+    }
+    if (status != LEY_OK)
+        return status;
+    const int64_t left = size - last - r->place - head, text = (int64_t)r->head.text_bytes;
+    if (memcmp(r->head.magic, record_magic, sizeof r->head.magic) == 0 && text >= 0 && text < left && (left - text) % last == 0)
+        r->planes = (left - text) / last;
+    if (r->planes < 0)
+        return ley_fail(error, LEY_ERROR_INPUT, "%s: it is no checkpoint of a map, or is damaged: delete it to begin anew",
+                        s->output.temporary.path);
+    r->sum = malloc((size_t)r->planes * sizeof *r->sum);
+    r->text = calloc(1, (size_t)text + 1);
+    if (r->sum == NULL || r->text == NULL)
+        return ley_fail_memory(error, (size_t)left, "what is known of a map's planes");
+    status = ley_output_read_at(&s->output, r->sum, (size_t)(left - text), r->place + head, error);
+    return status == LEY_OK ? ley_output_read_at(&s->output, r->text, (size_t)text, size - last - text, error) : status;
+}
+
 /* What a former run has left, where that is of the same; of no planes there is nothing to keep. */
 static ley_status take_record(file_store *s, ley_map *map, const char *text, ley_error *error)
 {
-    const size_t planes = (size_t)s->grid.n[2];
-    record_head head;
+    found_record r;
     bool is_any = false;
     const int64_t size = ley_output_size(&s->output);
-    if (size <= values_end(s) && (size == 0 || size == values_end(s))) /* new, or no longer a record's */
+    if (size == 0 || size == values_end(s)) /* new, or no longer a record's */
         return begin_record(s, text, error);
-    ley_status status = LEY_OK;
-    if (size >= place_of_sum(s, s->grid.n[2]))
-        status = ley_output_read_at(&s->output, &head, sizeof head, values_end(s), error);
-    else
-        memset(&head, 0, sizeof head);
-    if (status != LEY_OK)
-        return status;
-    if (memcmp(head.magic, record_magic, sizeof head.magic) != 0 ||
-        (uint64_t)(size - place_of_sum(s, s->grid.n[2])) != head.text_bytes)
-        return ley_fail(error, LEY_ERROR_INPUT,
-                        "%s: it has no planes of a map of this size that is not whole: delete it to begin anew",
-                        s->output.temporary.path);
-    uint64_t *sum = malloc(planes * sizeof *sum);
-    char *there = calloc(1, head.text_bytes + 1);
-    if (sum == NULL || there == NULL)
-        status = ley_fail_memory(error, planes * sizeof *sum + head.text_bytes, "what is known of a map's planes");
+    ley_status status = find_record(s, &r, error);
+    for (int64_t z = 0; z < r.planes && status == LEY_OK; z++)
+        is_any = is_any || r.sum[z] != 0;
     if (status == LEY_OK)
-        status = ley_output_read_at(&s->output, sum, planes * sizeof *sum, place_of_sum(s, 0), error);
-    if (status == LEY_OK)
-        status = ley_output_read_at(&s->output, there, head.text_bytes, place_of_sum(s, s->grid.n[2]), error);
-    for (size_t z = 0; z < planes && status == LEY_OK; z++)
-        is_any = is_any || sum[z] != 0;
-    if (status == LEY_OK)
-        status = is_any ? check_text(s, there, text, error) : begin_record(s, text, error);
+        status = is_any ? check_text(s, r.text, text, error) : begin_record(s, text, error);
+    if (status == LEY_OK && is_any && (r.planes != s->grid.n[2] || r.place != values_end(s)))
+        status = ley_fail(error, LEY_ERROR_INPUT, "%s: it is of a map of another size: delete it to begin anew",
+                          s->output.temporary.path);
     if (status == LEY_OK && is_any) {
-        s->pass = head.pass;
-        status = read_planes(s, map, sum, error);
+        s->pass = r.head.pass;
+        status = read_planes(s, map, r.sum, error);
     }
-    free(sum);
-    free(there);
+    free(r.sum);
+    free(r.text);
     return status;
 }
 
@@ -317,7 +349,7 @@ static ley_status store_planes(void *context, int64_t first, int64_t count, cons
 {
     file_store *s = context;
     const int64_t plane = s->grid.n[0] * s->grid.n[1];
-    ley_status status = s->others == NULL ? begin_file(s, error) : LEY_OK;
+    ley_status status = s->others == NULL ? begin_file(s, true, error) : LEY_OK;
     if (s->range != NULL)
         measure_planes(values, plane, count, s->range + first);
     if (binary_is_other(false)) /* a buffer of the map's own, which is not read again */
@@ -389,7 +421,7 @@ static ley_status begin_on_ranks(file_store *s, ley_error *error)
     char path[PATH_MAX] = "";
     ley_status status = LEY_OK;
     if (ranks_own() == 0)
-        status = begin_file(s, error);
+        status = begin_file(s, false, error);
     if (ranks_own() == 0 && status == LEY_OK)
         snprintf(path, sizeof path, "%s", s->output.temporary.path);
     ranks_broadcast(path, sizeof path);
@@ -404,12 +436,14 @@ static ley_status keep_on_ranks(file_store *s, ley_map *map, const char *kept, c
 {
     char path[PATH_MAX] = "";
     ley_status status = LEY_OK;
-    ranks_count_anew(); /* which waits until all have the hidden file that was begun */
+    ranks_file_close(s->others);
+    s->others = NULL;
+    ranks_count_anew(); /* which waits until nobody has the hidden file that was begun */
     if (ranks_own() == 0) {
         if (s->is_begun)
             ley_output_abandon(&s->output);
         status = ley_output_keep(&s->output, s->path, kept, error);
-        s->is_begun = s->is_kept = status == LEY_OK;
+        s->is_begun = s->is_reserved = s->is_kept = status == LEY_OK;
         if (status == LEY_OK)
             status = take_record(s, map, text, error);
         if (status == LEY_OK)
@@ -420,8 +454,6 @@ static ley_status keep_on_ranks(file_store *s, ley_map *map, const char *kept, c
     ranks_broadcast(&s->pass, sizeof s->pass);
     if (ranks_own() == 0)
         return status;
-    ranks_file_close(s->others);
-    s->others = NULL;
     s->is_kept = true;
     return path[0] != '\0' ? ranks_file_open(path, &s->others, error)
                            : ley_fail(error, LEY_ERROR_FILE, "%s: rank 0 cannot begin it", s->path);

@@ -173,10 +173,15 @@ int ley_temporary_keep(ley_temporary *temporary, const char *path, int *fd)
     *temporary = (ley_temporary){.path = strdup(path), .slot = -1, .stays = true};
     int reason = temporary->path != NULL ? 0 : ENOMEM;
     *fd = reason == 0 ? open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666) : -1;
+    struct stat ours, there;
     if (reason == 0 && *fd < 0)
         reason = errno;
+    else if (reason == 0 && (fstat(*fd, &ours) != 0 || !S_ISREG(ours.st_mode)))
+        reason = EINVAL;
     else if (reason == 0 && flock(*fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
         reason = EWOULDBLOCK;
+    else if (reason == 0 && (stat(path, &there) != 0 || there.st_dev != ours.st_dev || there.st_ino != ours.st_ino))
+        reason = EWOULDBLOCK; /* whose file has just become a map */
     return reason;
 }
 

@@ -16,6 +16,8 @@ enum { TOGETHER = 1024 };
 typedef struct question {
     int64_t n; /* 0: it was the last one */
     bool are_fields;
+    ley_long_range_shares shares; /* what rank 0 allows, from all atoms: others know their own part's */
+    double field_per_A, field_share;
     rank_sums_point point[TOGETHER];
 } question;
 
@@ -133,7 +135,11 @@ ley_status rank_sums_ask(const ley_job *job, const reference_terms *terms, size_
     question *asked = calloc(1, sizeof *asked);
     ley_status status = asked != NULL ? LEY_OK : ley_fail_memory(error, sizeof *asked, "the verification");
     for (size_t first = 0; first < n && status == LEY_OK; first += TOGETHER) {
-        *asked = (question){.n = n - first < TOGETHER ? (int64_t)(n - first) : TOGETHER, .are_fields = are_fields};
+        *asked = (question){.n = n - first < TOGETHER ? (int64_t)(n - first) : TOGETHER,
+                            .are_fields = are_fields,
+                            .shares = terms->shares,
+                            .field_per_A = terms->field_per_A,
+                            .field_share = terms->field_share};
         memcpy(asked->point, points + first, (size_t)asked->n * sizeof *points);
         ranks_broadcast(asked, sizeof *asked);
         status = answer_together(&(answer){job, terms, asked, sums + first * (are_fields ? 3 : 1)}, error);
@@ -155,6 +161,9 @@ static ley_status answer_all(const ley_job *job, ley_error *error)
         ranks_broadcast(asked, sizeof *asked);
         if (asked->n == 0)
             break;
+        terms.shares = asked->shares;
+        terms.field_per_A = asked->field_per_A;
+        terms.field_share = asked->field_share;
         status = answer_together(&(answer){job, &terms, asked, NULL}, error);
     }
     if (asked != NULL)
