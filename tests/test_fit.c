@@ -486,11 +486,12 @@ static void elements_are_known_by_names(void **state)
     (void)state;
     static const char lines[] =
         "ATOM 1 CA ALA 1 0 0 0 0.1 1.7\nATOM 2 1HB ALA 1 1 0 0 0.2 1\nATOM 3 OXT ALA 1 2 0 0 -1 1\n"
-        "ATOM 4 CL CL 2 3 0 0 -1 1\nATOM 5 SG CYS 3 4 0 0 0 1\nATOM 6 ZN ZN 4 5 0 0 2 1\n";
-    static const int32_t right[] = {6, 1, 8, 17, 16, 30};
+        "ATOM 4 CL CL 2 3 0 0 -1 1\nATOM 5 SG CYS 3 4 0 0 0 1\nATOM 6 ZN ZN 4 5 0 0 2 1\n"
+        "ATOM 7 CA CA 5 6 0 0 2 0\nATOM 8 NA NA 6 7 0 0 1 0\n";
+    static const int32_t right[] = {6, 1, 8, 17, 16, 30, 20, 11};
     ley_error error = {0};
     ley_atoms *atoms = NULL;
-    double weight[6];
+    double weight[8];
     char path[] = "/tmp/test_fit_XXXXXX.pqr";
     const int file = mkstemps(path, 4);
     assert_true(write(file, lines, sizeof lines - 1) == sizeof lines - 1);

@@ -69,7 +69,7 @@ static ley_status append(atom_list *list, const double numbers[NUMBERS], const p
     list->charge_e[list->n] = numbers[3];
     list->radius_A[list->n] = numbers[4];
     list->residue[list->n] = words->residue;
-    list->element[list->n] = element_of_name(words->name.at, words->name.length);
+    list->element[list->n] = element_of_name(words->name.at, words->name.length, words->is_residue);
     list->lacks_residues = list->lacks_residues || !words->has_residue;
     list->line[list->n++] = ley_text_line_number(text);
     return LEY_OK;

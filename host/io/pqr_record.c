@@ -456,6 +456,8 @@ ley_status pqr_record_read(const ley_text *text, const char *line, size_t length
     }
     if (n > 1)
         words->name = fields[1];
+    words->is_residue =
+        n > 2 && fields[2].length == fields[1].length && memcmp(fields[2].at, fields[1].at, fields[1].length) == 0;
     size_t number = 1; /* the word in front of the one in which x is */
     while (number < n &&
            !(numbers[0].at >= fields[number].at && numbers[0].at < fields[number].at + fields[number].length))

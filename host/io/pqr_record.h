@@ -18,6 +18,7 @@ typedef struct pqr_field {
 /* What a record says of the atom in words. */
 typedef struct pqr_words {
     pqr_field name;   /* of length 0 where there is none */
+    bool is_residue;  /* the residue has the same name */
     bool has_residue; /* chain, number and insertion code fit 4 bytes: */
     int32_t residue;  /* residue_pack() */
 } pqr_words;

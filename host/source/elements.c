@@ -58,7 +58,7 @@ static int32_t number_of(const char *symbol)
     return 0;
 }
 
-int32_t element_of_name(const char *name, size_t length)
+int32_t element_of_name(const char *name, size_t length, bool is_residue)
 {
     /* Names of two letters that are no other atom's in a protein, a nucleic acid or a lipid; and
      * ions by the names of force fields. */
@@ -73,6 +73,8 @@ int32_t element_of_name(const char *name, size_t length)
     for (size_t i = 0; i < length && found < 2; i++)
         if (isalpha((unsigned char)name[i]))
             letters[found++] = (char)toupper((unsigned char)name[i]);
+    if (is_residue && length == 2 && found == 2 && number_of(letters) > 0)
+        return number_of(letters);
     for (size_t i = 0; i < sizeof pairs / sizeof *pairs && found == 2 && isalpha((unsigned char)name[0]); i++)
         if (strcmp(letters, pairs[i]) == 0)
             return number_of(letters);
