@@ -268,6 +268,12 @@ going_on() {
     rm -f kept.* right.mrc
 }
 going_on
+# Ranks of two jobs say so, in place of waiting for each other.
+run -n 1 "$BUILD/leyden-${mpis##* }" map molecule.pqr -o two.raw : -n 1 "$BUILD/leyden-${mpis##* }" map other.pqr -o two.raw >said 2>&1
+[ $? = 2 ] || wrong "ranks of two jobs: $(cat said)"
+grep -q 'ranks have different command lines' said || wrong "ranks of two jobs: $(cat said)"
+no_half_file two "ranks of two jobs"
+
 # ---- Molecules by parts --------------------------------------------------------------------------
 
 # damage IN OUT NUMBER VALUE: another number in a file of atoms, whose checksum (XXH64) is right.
