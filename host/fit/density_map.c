@@ -11,7 +11,8 @@ static ley_status fill(ley_engine *engine, const ley_atoms *atoms, const double 
                        ley_error *error)
 {
     const size_t n = ley_atoms_count(atoms);
-    const ley_fit_target target = {.size = sizeof target, .grid = ley_map_grid(map), .by_host = by_host};
+    ley_grid grid = *ley_map_grid(map); /* from its first node on, so that floats have most digits */
+    const ley_fit_target target = {.size = sizeof target, .grid = &grid, .by_host = by_host};
     const ley_fit_results results = {.size = sizeof results, .density = ley_map_values(map)};
     ley_fit *fit = NULL;
     float *position_A = malloc(3 * n * sizeof *position_A);
@@ -21,7 +22,9 @@ static ley_status fill(ley_engine *engine, const ley_atoms *atoms, const double 
         status = ley_fail_memory(error, 20 * n, "the atoms");
     else {
         for (size_t i = 0; i < 3 * n; i++)
-            position_A[i] = (float)ley_atoms_positions_A(atoms)[i];
+            position_A[i] = (float)(ley_atoms_positions_A(atoms)[i] - grid.origin_A[i % 3]);
+        for (int axis = 0; axis < 3; axis++)
+            grid.origin_A[axis] = 0;
         ley_density_radii_of(atoms, radius_A);
         status = ley_fit_create(engine, &target, n, weight, radius_A, options, &fit, error);
     }
