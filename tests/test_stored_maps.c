@@ -193,7 +193,8 @@ static int64_t go_on(ley_engine *engine, const ley_atoms *atoms, bool ends, ley_
 }
 
 /* One plane goes to a map with this checkpoint, whose text this is. */
-static ley_status keep_plane(const ley_grid *grid, const char *name, const char *kept, const char *text, ley_error *error)
+static ley_status keep_plane(const ley_grid *grid, const char *name, const char *kept, const char *text,
+                             ley_error *error)
 {
     ley_map *map = NULL;
     ley_status status = ley_map_create_raw(grid, name, &map, error);
@@ -349,7 +350,7 @@ int main(void)
 #define TEST(test) cmocka_unit_test_setup(test, maps_begin)
     const struct CMUnitTest tests[] = {TEST(test_planes),     TEST(test_nothing_is_left), TEST(test_threads),
                                        TEST(test_same_bytes), TEST(test_bounded_memory),  TEST(test_full_disk),
-                                       TEST(test_kept), TEST(test_kept_of_others)};
+                                       TEST(test_kept),       TEST(test_kept_of_others)};
     support_leave_out_second_driver();
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -11,6 +11,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -148,12 +149,12 @@ ley_status ley_output_keep(ley_output *output, const char *path, const char *kep
     char *beside = reason == 0 && output->target != NULL ? kept_path(output, kept) : NULL;
     if (reason == 0)
         reason = beside != NULL ? ley_temporary_keep(&output->temporary, beside, &output->fd) : EINVAL;
-    const ley_status status =
-        reason == 0 ? LEY_OK
-                    : ley_fail(error, LEY_ERROR_FILE, "%s: %s", beside != NULL ? beside : kept,
-                               reason == EWOULDBLOCK ? "another process is at work on it"
-                               : reason == EINVAL    ? "it is no regular file: delete it to begin anew"
-                                                     : strerror(reason));
+    const ley_status status = reason == 0
+                                  ? LEY_OK
+                                  : ley_fail(error, LEY_ERROR_FILE, "%s: %s", beside != NULL ? beside : kept,
+                                             reason == EWOULDBLOCK ? "another process is at work on it"
+                                             : reason == EINVAL    ? "it is no regular file: delete it to begin anew"
+                                                                   : strerror(reason));
     free(beside);
     if (status != LEY_OK)
         ley_output_abandon(output);

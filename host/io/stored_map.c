@@ -99,12 +99,12 @@ typedef struct file_store {
     ley_output output;
     ley_grid grid;
     int64_t offset;
-    pthread_mutex_t mutex;    /* for its beginning, and: */
+    pthread_mutex_t mutex;                 /* for its beginning, and: */
     bool is_begun, is_reserved, *is_there; /* [n_z]: planes that were written */
-    plane_range *range;       /* [n_z]: what they are like; NULL: nobody will ask */
-    ranks_file *others;       /* the file that rank 0 has begun, on another rank; or NULL */
-    bool is_kept;             /* the file is no hidden one, and outlives the process, with its record behind the planes: */
-    uint64_t pass;            /* how planes are made (map.h) */
+    plane_range *range;                    /* [n_z]: what they are like; NULL: nobody will ask */
+    ranks_file *others;                    /* the file that rank 0 has begun, on another rank; or NULL */
+    bool is_kept;  /* the file is no hidden one, and outlives the process, with its record behind the planes: */
+    uint64_t pass; /* how planes are made (map.h) */
     char path[];
 } file_store;
 
@@ -277,10 +277,12 @@ static ley_status find_record(file_store *s, found_record *r, ley_error *error)
     if (status != LEY_OK)
         return status;
     const int64_t left = size - last - r->place - head, text = (int64_t)r->head.text_bytes;
-    if (memcmp(r->head.magic, record_magic, sizeof r->head.magic) == 0 && text >= 0 && text < left && (left - text) % last == 0)
+    if (memcmp(r->head.magic, record_magic, sizeof r->head.magic) == 0 && text >= 0 && text < left &&
+        (left - text) % last == 0)
         r->planes = (left - text) / last;
     if (r->planes < 0)
-        return ley_fail(error, LEY_ERROR_INPUT, "%s: it is no checkpoint of a map, or is damaged: delete it to begin anew",
+        return ley_fail(error, LEY_ERROR_INPUT,
+                        "%s: it is no checkpoint of a map, or is damaged: delete it to begin anew",
                         s->output.temporary.path);
     r->sum = malloc((size_t)r->planes * sizeof *r->sum);
     r->text = calloc(1, (size_t)text + 1);
@@ -331,8 +333,9 @@ static ley_status begin_pass(void *context, uint64_t pass, ley_error *error)
     if (s->others != NULL)
         return LEY_OK;
     const ley_status status = record_planes(s, 0, s->grid.n[2], NULL, error);
-    return status == LEY_OK ? write_at(s, &pass, sizeof pass, values_end(s) + (int64_t)offsetof(record_head, pass), error)
-                            : status;
+    return status == LEY_OK
+               ? write_at(s, &pass, sizeof pass, values_end(s) + (int64_t)offsetof(record_head, pass), error)
+               : status;
 }
 
 static ley_status forget_planes(void *context, int64_t first, int64_t count, ley_error *error)
