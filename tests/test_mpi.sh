@@ -268,11 +268,17 @@ going_on() {
     rm -f kept.* right.mrc
 }
 going_on
-# Ranks of two jobs say so, in place of waiting for each other.
-run -n 1 "$BUILD/leyden-${mpis##* }" map molecule.pqr -o two.raw : -n 1 "$BUILD/leyden-${mpis##* }" map other.pqr -o two.raw >said 2>&1
-[ $? = 2 ] || wrong "ranks of two jobs: $(cat said)"
-grep -q 'ranks have different command lines' said || wrong "ranks of two jobs: $(cat said)"
-no_half_file two "ranks of two jobs"
+
+# Ranks that were started with different command lines end, and do not wait for each other.
+for mpi in $mpis; do
+    for other in "map molecule.pqr" "map box.atoms --resume"; do
+        # shellcheck disable=SC2086
+        run -n 1 "$BUILD/leyden-$mpi" map box.atoms --method cutoff --device cpu -q -o differ.raw : \
+            -n 1 "$BUILD/leyden-$mpi" $other --method cutoff --device cpu -q -o differ.raw >said 2>&1 &&
+            wrong "$mpi: different commands: $other"
+        grep -q "rank 0: ranks are to do the same job" said || wrong "$mpi: different commands: $other: $(cat said)"
+    done
+done
 
 # ---- Molecules by parts --------------------------------------------------------------------------
 

@@ -255,6 +255,21 @@ static bool reads_by_parts(const job_run *run)
            !run->keeps_atoms && opens_at_once(run) && ley_atoms_is_binary(run->arguments->operand);
 }
 
+/* Ranks that were started with other command lines would wait for each other in different places. */
+static ley_status check_same(const job_run *run, ley_status status, ley_error *error)
+{
+    const int64_t own = run->is_by_parts + 2 * run->is_dry + 4 * run->keeps_planes + 8 * run->is_streamed +
+                        16 * (run->target == LEY_TARGET_POINTS) + 32 * (int64_t)run->other_count +
+                        65536 * run->front_bytes;
+    const bool is_same = ley_ranks_most(own) == -ley_ranks_most(-own);
+    if (is_same || status != LEY_OK)
+        return status;
+    return fail_into(error, LEY_ERROR_USAGE,
+                     "ranks are to do the same job: they were started with different files or options; type one "
+                     "command for all of them: mpirun -n %d leyden-mpi ...",
+                     ley_ranks_count());
+}
+
 /* There is none: then the host does what it would have left to them. */
 static ley_status create_in_place_of_devices(job_run *run, bool *is_by_host, ley_error *error)
 {
@@ -275,13 +290,13 @@ static ley_status prepare(job_run *run, ley_error *error)
     if (opens_at_once(run))
         begin_opening(&devices, run, status);
     run->is_by_parts = reads_by_parts(run);
-    if (run->is_by_parts)
+    if (ley_ranks_count() > 1) { /* drivers change the environment, which MPI reads */
         wait_for_opening(&devices);
+        status = check_same(run, status, error);
+    }
     if (status == LEY_OK)
         status = run->kind->read(run, error);
     run->phases.reading_s = lap_s(&clock_s);
-    if (ley_ranks_count() > 1)
-        wait_for_opening(&devices);
     if (status == LEY_OK && run->kind->place != NULL)
         status = run->kind->place(run, error);
     bool is_by_host = false;

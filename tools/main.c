@@ -194,31 +194,6 @@ static int do_words(int argc, char **argv)
     return command != NULL ? run_on_ranks(command, argc - 2, argv + 2) : fail_unknown(argv[1]);
 }
 
-/* Whether all ranks have the same words, which they do together; devices may be other ones. */
-static bool have_same_words(int argc, char **argv)
-{
-    uint64_t hash = UINT64_C(0xcbf29ce484222325); /* FNV-1a */
-    for (int i = 1; i < argc; i++) {
-        i += strcmp(argv[i], "--device") == 0 ? 2 : 0;
-        for (const char *c = i < argc ? argv[i] : ""; *c != '\0'; c++)
-            hash = (hash ^ (unsigned char)*c) * UINT64_C(0x100000001b3);
-        hash = (hash ^ ' ') * UINT64_C(0x100000001b3);
-    }
-    const int64_t own = (int64_t)(hash >> 1), most = ley_ranks_most(own);
-    return most == -ley_ranks_most(-own);
-}
-
-static int do_on_ranks(int argc, char **argv)
-{
-    interrupt_defers_nothing();
-    if (have_same_words(argc, argv))
-        return do_words(argc, argv);
-    return ley_ranks_own() > 0
-               ? ley_status_exit_code(LEY_ERROR_USAGE)
-               : fail(LEY_ERROR_USAGE,
-                      "ranks have different command lines: all must be the same, but for what --device names");
-}
-
 /* All ranks end, each in its turn or at once. */
 static int end_ranks(int code)
 {
@@ -243,7 +218,9 @@ int main(int argc, char **argv)
         ley_ranks_abort(code);
         return 0;
     }
-    const int code = end_ranks(flush_results(ley_ranks_count() > 1 ? do_on_ranks(argc, argv) : do_words(argc, argv)));
+    if (ley_ranks_count() > 1)
+        interrupt_defers_nothing();
+    const int code = end_ranks(flush_results(do_words(argc, argv)));
     if (ley_driver_is_stuck()) { /* what drivers do at the end of a process may wait for it */
         fflush(NULL);
         _exit(code);
