@@ -1,8 +1,8 @@
 /* A work-item's block, for processors: planes of rows of the whole grid along x. The atoms of a
- * cell are staged, some at a time, as what their density is along x, times their weight, along y and
- * along z; those that reach a plane are added to rows of it, which stay in registers, as vectors of
- * LEY_WIDTH nodes along x, until all are. On grids that are oblique each atom is added to the rows
- * that it reaches. */
+ * cell are staged, some at a time, as what their density is along x, times their weight, along y
+ * and along z; those that reach a plane are added to rows of it, which stay in registers, as
+ * vectors of LEY_WIDTH nodes along x, until all are. On grids that are oblique each atom is added
+ * to the rows that it reaches. */
 #ifndef LEY_ATOM_DENSITY_VECTORS_H
 #define LEY_ATOM_DENSITY_VECTORS_H
 

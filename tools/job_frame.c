@@ -255,7 +255,8 @@ static bool reads_by_parts(const job_run *run)
            !run->keeps_atoms && opens_at_once(run) && ley_atoms_is_binary(run->arguments->operand);
 }
 
-/* Ranks that were started with other command lines would wait for each other in different places. */
+/* Ranks that were started with other command lines would wait for each other in different
+ * places. */
 static ley_status check_same(const job_run *run, ley_status status, ley_error *error)
 {
     const int64_t own = run->is_by_parts + 2 * run->is_dry + 4 * run->keeps_planes + 8 * run->is_streamed +

@@ -92,8 +92,8 @@ static value_range put_together(const plane_range *planes, int64_t count, int64_
 
 /* The file is begun with the first planes: before, nothing is on the disk. One that is to be packed
  * is packed when all planes are there: until then they are in a hidden file as they are. Of several
- * ranks rank 0 begins the file at once, so that each writes its planes into it, and ends it; room is
- * taken with rank 0's first planes, as the file may yet be another one (ley_map_keep()). */
+ * ranks rank 0 begins the file at once, so that each writes its planes into it, and ends it; room
+ * is taken with rank 0's first planes, as the file may yet be another one (ley_map_keep()). */
 typedef struct file_store {
     ley_output output;
     ley_grid grid;
@@ -140,8 +140,8 @@ static ley_status write_at(file_store *s, const void *bytes, size_t size, int64_
 
 /* ---- The record of a file that is kept ------------------------------------------------------- */
 
-/* Behind the values; then of each plane a checksum, 0 where it is not there, the text that says what
- * the map is of, and where this head is, for runs of other grids. */
+/* Behind the values; then of each plane a checksum, 0 where it is not there, the text that says
+ * what the map is of, and where this head is, for runs of other grids. */
 typedef struct record_head {
     char magic[64];
     uint64_t pass, text_bytes;

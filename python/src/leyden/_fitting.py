@@ -249,7 +249,7 @@ def _by_form_factors(atoms: Atoms, elements: np.ndarray, occupancies: np.ndarray
     calculator.grid.unit_cell = gemmi.UnitCell(a, b, c, 90, 90, 90)
     calculator.grid.spacegroup = gemmi.SpaceGroup("P 1")
     calculator.grid.set_size(*map(int, whole))
-    model, chain, residue = gemmi.Model(1), gemmi.Chain("A"), gemmi.Residue()
+    model, chain, residue = gemmi.Model("1"), gemmi.Chain("A"), gemmi.Residue()
     residue.name, residue.seqid = "UNK", gemmi.SeqId("1")
     for place, number, occupancy in zip(x[near], elements[near], occupancies[near]):
         atom = gemmi.Atom()
