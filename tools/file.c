@@ -73,10 +73,10 @@ typedef struct file_mark {
     const named_file *file;
 } file_mark;
 
-static uint64_t hash_of(uint64_t hash, const char *text)
+uint64_t hash_bytes(uint64_t hash, const void *bytes, size_t size)
 {
-    for (; *text != '\0'; text++)
-        hash = (hash ^ (unsigned char)*text) * UINT64_C(0x100000001b3);
+    for (size_t i = 0; i < size; i++)
+        hash = (hash ^ ((const unsigned char *)bytes)[i]) * UINT64_C(0x100000001b3);
     return hash;
 }
 
@@ -91,7 +91,7 @@ static file_mark mark_of(const named_file *file)
         memcpy(folder, file->path, (size_t)(name - file->path));
         known = (struct stat){.st_dev = 0};
         if (stat(name == file->path ? "." : folder, &known) == 0)
-            mark.mark[1] = hash_of(UINT64_C(0xcbf29ce484222325), name);
+            mark.mark[1] = hash_bytes(HASH_OF_NOTHING, name, strlen(name));
         free(folder);
     }
     mark.mark[0] = (uint64_t)known.st_dev;

@@ -16,6 +16,10 @@ ley_status file_begin(const char *path, ley_file **file, ley_error *error);
  * Prints errors; exit code. */
 int file_end(ley_file *file, ley_status status, ley_error *error);
 
+/* FNV-1a of 64 bits, of no bytes; and of more behind those of a hash. */
+#define HASH_OF_NOTHING UINT64_C(0xcbf29ce484222325)
+uint64_t hash_bytes(uint64_t hash, const void *bytes, size_t size);
+
 /* A file of a command. */
 typedef struct named_file {
     const char *path;   /* NULL: there is none */

@@ -8,16 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* FNV-1a */
-static const uint64_t start = UINT64_C(0xcbf29ce484222325), prime = UINT64_C(0x100000001b3);
-
-static uint64_t add_bytes(uint64_t hash, const void *bytes, size_t size)
-{
-    for (size_t i = 0; i < size; i++)
-        hash = (hash ^ ((const unsigned char *)bytes)[i]) * prime;
-    return hash;
-}
-
 /* In that form checksums of all atoms are at the end, and no rank may have all of them. */
 static bool has_checksum(const char *path)
 {
@@ -27,12 +17,12 @@ static bool has_checksum(const char *path)
 static uint64_t hash_of_end(const char *path)
 {
     char end[64];
-    uint64_t hash = start;
+    uint64_t hash = HASH_OF_NOTHING;
     FILE *file = fopen(path, "rb");
     if (file == NULL)
         return hash;
     if (fseek(file, -(long)sizeof end, SEEK_END) == 0)
-        hash = add_bytes(hash, end, fread(end, 1, sizeof end, file));
+        hash = hash_bytes(hash, end, fread(end, 1, sizeof end, file));
     fclose(file);
     return hash;
 }
@@ -40,19 +30,19 @@ static uint64_t hash_of_end(const char *path)
 static uint64_t hash_of_atoms(const ley_atoms *atoms)
 {
     const size_t n = ley_atoms_count(atoms);
-    uint64_t hash = add_bytes(start, ley_atoms_positions_A(atoms), 3 * n * sizeof(double));
-    hash = add_bytes(hash, ley_atoms_charges_e(atoms), n * sizeof(double));
-    return add_bytes(hash, ley_atoms_radii_A(atoms), n * sizeof(double));
+    uint64_t hash = hash_bytes(HASH_OF_NOTHING, ley_atoms_positions_A(atoms), 3 * n * sizeof(double));
+    hash = hash_bytes(hash, ley_atoms_charges_e(atoms), n * sizeof(double));
+    return hash_bytes(hash, ley_atoms_radii_A(atoms), n * sizeof(double));
 }
 
 /* What it says, whatever it is called. */
 static uint64_t hash_of_file(const char *path)
 {
     char block[4096];
-    uint64_t hash = start;
+    uint64_t hash = HASH_OF_NOTHING;
     FILE *file = fopen(path, "rb");
     for (size_t n; file != NULL && (n = fread(block, 1, sizeof block, file)) > 0;)
-        hash = add_bytes(hash, block, n);
+        hash = hash_bytes(hash, block, n);
     if (file != NULL)
         fclose(file);
     return hash;

@@ -1,5 +1,6 @@
 #include "io/temporary.h"
 
+#include "core/hash.h"
 #include "leyden.h"
 
 #include <dirent.h>
@@ -74,15 +75,6 @@ void ley_files_abandon(void)
 
 /* ---- What dead writers left ------------------------------------------------------------------ */
 
-/* FNV-1a. */
-static uint64_t hash_of(const char *name)
-{
-    uint64_t hash = UINT64_C(0xcbf29ce484222325);
-    for (; *name != '\0'; name++)
-        hash = (hash ^ (unsigned char)*name) * UINT64_C(0x100000001b3);
-    return hash;
-}
-
 /* Whoever can lock it knows that nobody writes it any more. Opened for writing, as some file
  * systems ask of a lock. */
 static void remove_if_dead(int folder, const char *name)
@@ -145,7 +137,7 @@ int ley_temporary_create(ley_temporary *temporary, const char *target, int *fd)
     const char *name = strrchr(target, '/') + 1;
     const size_t folder = (size_t)(name - target);
     char prefix[PREFIX_BYTES];
-    snprintf(prefix, sizeof prefix, ".leyden-%016llx-", (unsigned long long)hash_of(name));
+    snprintf(prefix, sizeof prefix, ".leyden-%016llx-", (unsigned long long)hash_add(HASH_BEGIN, name, strlen(name)));
     remove_leavings(target, folder, prefix);
     for (int attempt = 0; attempt < 100; attempt++) {
         uint64_t random;

@@ -1,5 +1,6 @@
 #include "schedule/kept_planes.h"
 
+#include "core/hash.h"
 #include "error.h"
 #include "log.h"
 #include "ranks.h"
@@ -16,9 +17,7 @@ static int64_t planes_of(const method *m)
 
 static uint64_t add_text(uint64_t hash, const char *text)
 {
-    for (; text != NULL && *text != '\0'; text++)
-        hash = (hash ^ (unsigned char)*text) * UINT64_C(0x100000001b3); /* FNV-1a */
-    return (hash ^ '\n') * UINT64_C(0x100000001b3);
+    return hash_add(text != NULL ? hash_add(hash, text, strlen(text)) : hash, "\n", 1);
 }
 
 /* How the job's values are made, as far as it is decided before devices begin. Where atoms are
@@ -27,8 +26,8 @@ static uint64_t pass_of(const ley_job *job)
 {
     static const char *const of_places[] = {"binning", "transposition"};
     job_plan *made = calloc(1, sizeof *made);
-    uint64_t hash = add_text(UINT64_C(0xcbf29ce484222325), job->method->name);
-    hash = (hash ^ (uint64_t)job->options.sum) * UINT64_C(0x100000001b3) + job->is_by_host;
+    const int32_t sum[2] = {(int32_t)job->options.sum, job->is_by_host};
+    uint64_t hash = hash_add(add_text(HASH_BEGIN, job->method->name), sum, sizeof sum);
     if (made != NULL && job->method->decisions != NULL)
         job->method->decisions(job->task, made);
     for (size_t i = 0; made != NULL && i < made->count; i++) {
