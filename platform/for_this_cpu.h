@@ -1,7 +1,7 @@
-/* FOR_THIS_CPU before a function, in which loops over vectors are inlined: it is compiled once for
- * each generation of processors, and the program takes what the one at hand can do. All of them
- * compute the same bytes, as products and sums are not contracted. Sanitizers start too late for
- * it. */
+/* FOR_THIS_CPU before a static function, in which loops over vectors are inlined: it is compiled
+ * once for each generation of processors, and the program takes what the one at hand can do. All
+ * of them compute the same bytes, as products and sums are not contracted. Sanitizers start too
+ * late for it. Without static, compilers would export its forms from the library. */
 #ifndef LEY_FOR_THIS_CPU_H
 #define LEY_FOR_THIS_CPU_H
 

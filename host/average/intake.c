@@ -57,7 +57,7 @@ static inline __attribute__((always_inline)) void add_lanes(const float *positio
     }
 }
 
-FOR_THIS_CPU void intake_add_turns(const float *position_A, const double *charge_e, const double wave[4], size_t count,
+FOR_THIS_CPU static void add_turns(const float *position_A, const double *charge_e, const double wave[4], size_t count,
                                    double sum[2])
 {
     double cosines[LANES] = {0}, sines[LANES] = {0}, last_e[LANES] = {0};
@@ -72,6 +72,12 @@ FOR_THIS_CPU void intake_add_turns(const float *position_A, const double *charge
         sum[0] += cosines[l];
         sum[1] += sines[l];
     }
+}
+
+void intake_add_turns(const float *position_A, const double *charge_e, const double wave[4], size_t count,
+                      double sum[2])
+{
+    add_turns(position_A, charge_e, wave, count, sum);
 }
 
 /* ---- Frames in pieces ------------------------------------------------------------------------ */
