@@ -197,7 +197,8 @@ static ley_status create_job(job_run *run, ley_error *error)
     ley_status status = run->method->create(run->problem, run->engine, &options, &run->job, error);
     if (status == LEY_OK)
         take_method(run);
-    if (status == LEY_OK && run->is_streamed && !run->is_dry) /* of a map that is a file nobody has asked yet */
+    /* Of a map that is a file, and of parts of the atoms, nobody has asked yet. */
+    if (status == LEY_OK && (run->is_streamed || run->is_by_parts) && !run->is_dry)
         status = ley_job_check_memory(run->job, error);
     plan_file_explain(run->values->plan, error);
     return status;
@@ -251,7 +252,7 @@ static bool opens_at_once(const job_run *run)
  * rule stands in docs/clusters.md. */
 static bool reads_by_parts(const job_run *run)
 {
-    return ley_ranks_count() > 1 && run->method->halo_A != NULL && run->target != LEY_TARGET_POINTS && !run->is_dry &&
+    return ley_ranks_count() > 1 && run->method->takes_shares && run->target != LEY_TARGET_POINTS && !run->is_dry &&
            !run->keeps_atoms && opens_at_once(run) && ley_atoms_is_binary(run->arguments->operand);
 }
 

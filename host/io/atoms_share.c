@@ -1,4 +1,5 @@
 /* Molecules by parts: ranks read shares of a file, deal planes of a grid, and exchange atoms. */
+#include "io/atoms_share.h"
 #include "core/deal.h"
 #include "error.h"
 #include "io/atoms_file.h"
@@ -152,34 +153,65 @@ static ley_status join_facts(atoms_facts *facts, const chain *c, ley_error *erro
     return LEY_OK;
 }
 
-/* Every so-manieth atom of the molecule comes to all. */
+/* Of an array of so many numbers of each atom of the share, those of every so-manieth atom of the
+ * molecule, which come to all. LEY_ERROR_MEMORY. */
+static ley_status share_every(const double *own, size_t width, size_t whole, size_t stride, double *made,
+                              ley_error *error)
+{
+    const size_t ranks = (size_t)ranks_count(), before = share_first(whole, ranks_own());
+    int64_t *first = calloc(ranks + 1, sizeof *first);
+    if (first == NULL)
+        return ley_fail_memory(error, ranks * sizeof *first, "the ranks");
+    for (size_t r = 0; r <= ranks; r++)
+        first[r] = (int64_t)((share_first(whole, (int)r) + stride - 1) / stride);
+    for (int64_t k = first[ranks_own()]; k < first[ranks_own() + 1]; k++)
+        memcpy(made + width * (size_t)k, own + width * ((size_t)k * stride - before), width * sizeof *made);
+    ranks_exchange_end(ranks_exchange_begin(made, width * sizeof *made, first));
+    free(first);
+    return LEY_OK;
+}
+
+/* Of all ranks. */
+static ley_status find_large_charges(const ley_atoms *share, size_t whole, large_charges *made, ley_error *error)
+{
+    double charge_e[LARGE_CHARGES_SAMPLE];
+    const size_t ranks = (size_t)ranks_count(), stride = whole / LARGE_CHARGES_SAMPLE + 1;
+    large_charges *all = calloc(ranks + 1, sizeof *all), *own = all != NULL ? all + ranks : NULL;
+    if (all == NULL)
+        return ley_fail_memory(error, ranks * sizeof *all, "the ranks");
+    const ley_status status = share_every(ley_atoms_charges_e(share), 1, whole, stride, charge_e, error);
+    if (status == LEY_OK) {
+        large_charges_begin(made, (whole - 1) / stride + 1, charge_e);
+        *own = *made;
+        large_charges_add(own, ley_atoms_count(share), ley_atoms_positions_A(share), ley_atoms_charges_e(share));
+        ranks_share(own, sizeof *own, all);
+        for (size_t r = 0; r < ranks; r++)
+            large_charges_join(made, &all[r]);
+    }
+    free(all);
+    return status;
+}
+
 static ley_status make_part(const ley_atoms *share, size_t whole, atoms_part **made, ley_error *error)
 {
     const size_t ranks = (size_t)ranks_count(), stride = whole / ATOMS_SAMPLE + 1, sampled = (whole - 1) / stride + 1,
                  bytes = (ranks + 1) * sizeof(int64_t) + 3 * sampled * sizeof(double);
     atoms_part *part = calloc(1, sizeof *part + bytes);
-    int64_t *first = calloc(ranks + 1, sizeof *first);
-    if (part == NULL || first == NULL) {
-        free(part);
-        free(first);
+    if (part == NULL)
         return ley_fail_memory(error, bytes, "a part of the atoms");
-    }
-    int64_t *planes = (int64_t *)(void *)(part + 1);
-    double *sample_A = (double *)(void *)(planes + ranks + 1);
-    for (size_t r = 0; r <= ranks; r++)
-        first[r] = (int64_t)((share_first(whole, (int)r) + stride - 1) / stride);
-    const size_t before = share_first(whole, ranks_own());
-    for (int64_t k = first[ranks_own()]; k < first[ranks_own() + 1]; k++)
-        memcpy(sample_A + 3 * k, ley_atoms_positions_A(share) + 3 * ((size_t)k * stride - before),
-               3 * sizeof *sample_A);
-    ranks_exchange_end(ranks_exchange_begin(sample_A, 3 * sizeof *sample_A, first));
-    free(first);
+    double *sample_A = (double *)(void *)((int64_t *)(void *)(part + 1) + ranks + 1);
     part->whole = whole;
     part->stride = stride;
     part->sampled = sampled;
     part->sample_A = sample_A;
-    *made = part;
-    return LEY_OK;
+    ley_status status = share_every(ley_atoms_positions_A(share), 3, whole, stride, sample_A, error);
+    if (status == LEY_OK)
+        status = find_large_charges(share, whole, &part->large, error);
+    if (status == LEY_OK)
+        *made = part;
+    else
+        free(part);
+    return status;
 }
 
 static ley_status read_open_file(const ley_atoms_file *f, chain *c, ley_atoms **atoms, ley_error *error)
@@ -298,8 +330,6 @@ static ley_status deal_planes(atoms_part *part, const ley_grid *grid, double hal
     part->planes = planes;
     part->first = planes[own];
     part->end = planes[own + 1];
-    part->halo_A = halo_A;
-    find_own(part, grid, own, part->own_A);
     return LEY_OK;
 }
 
@@ -408,29 +438,27 @@ static ley_status deal_array(const array *a, const int32_t *list, const int64_t 
     return LEY_OK;
 }
 
-/* In place of the share. */
-static ley_status deal_atoms(ley_atoms *share, atoms_part *part, const int32_t *list, const int64_t *to,
+/* Where there are none, one that has no charge, and is beyond the halo. */
+static ley_status deal_atoms(ley_atoms *atoms, const atoms_part *part, const int32_t *list, const int64_t *to,
                              const int64_t *from, ley_error *error)
 {
     array arrays[ARRAYS];
     ley_atoms *made = NULL;
     const size_t n = (size_t)from[ranks_count()];
-    part->is_empty = n == 0;
     ley_status status = ley_atoms_allocate(n > 0 ? n : 1, &made, error);
     if (status == LEY_OK)
-        find_arrays(share, made, arrays);
+        find_arrays(ley_atoms_share(atoms), made, arrays);
     for (int k = 0; k < ARRAYS && status == LEY_OK; k++)
         status = deal_array(&arrays[k], list, to, from, error);
-    if (status == LEY_OK && part->is_empty) /* there must be an atom */
+    if (status == LEY_OK && n == 0)
         memcpy(ley_atoms_numbers(made), part->sample_A, 3 * sizeof *part->sample_A);
     if (status == LEY_OK)
-        ley_atoms_take_numbers(share, made);
-    else
-        ley_atoms_destroy(made);
+        return ley_atoms_take_numbers(atoms, made, error);
+    ley_atoms_destroy(made);
     return status;
 }
 
-static ley_status exchange(ley_atoms *atoms, atoms_part *part, const ley_grid *grid, double period_A, ley_error *error)
+static ley_status exchange(ley_atoms *atoms, const atoms_part *part, const ley_grid *grid, double period_A, ley_error *error)
 {
     const size_t ranks = (size_t)ranks_count();
     reaches of;
@@ -440,7 +468,7 @@ static ley_status exchange(ley_atoms *atoms, atoms_part *part, const ley_grid *g
         return ley_fail_memory(error, 2 * ranks * sizeof *to, "the ranks");
     ley_status status = make_reaches(part, grid, period_A, &of, error);
     if (status == LEY_OK)
-        status = list_atoms(atoms, &of, to, &list, error);
+        status = list_atoms(ley_atoms_share(atoms), &of, to, &list, error);
     if (status == LEY_OK)
         status = ask_counts(to, to + ranks + 1, error);
     if (status == LEY_OK)
@@ -451,31 +479,78 @@ static ley_status exchange(ley_atoms *atoms, atoms_part *part, const ley_grid *g
     return status;
 }
 
-/* All atoms come to each rank. */
-static ley_status take_all(ley_atoms *atoms, ley_error *error)
+/* All atoms, of the shares of all ranks. */
+static ley_status join_shares(const ley_atoms *atoms, ley_atoms **joined, ley_error *error)
 {
-    const atoms_part *part = ley_atoms_part(atoms);
-    const size_t ranks = (size_t)ranks_count(), whole = part->whole, n = ley_atoms_count(atoms);
+    const ley_atoms *share = ley_atoms_share(atoms);
+    const size_t ranks = (size_t)ranks_count(), whole = ley_atoms_whole_count(atoms);
     array arrays[ARRAYS];
-    ley_atoms *made = NULL;
     int64_t *first = calloc(ranks + 1, sizeof *first);
-    ley_status status = first != NULL ? ley_atoms_allocate(whole, &made, error)
+    ley_status status = first != NULL ? ley_atoms_allocate(whole, joined, error)
                                       : ley_fail_memory(error, ranks * sizeof *first, "the ranks");
     for (size_t r = 0; r <= ranks && status == LEY_OK; r++)
         first[r] = (int64_t)share_first(whole, (int)r);
     if (status == LEY_OK)
-        find_arrays(atoms, made, arrays);
+        find_arrays(share, *joined, arrays);
     for (int k = 0; k < ARRAYS && status == LEY_OK; k++) {
         const array *a = &arrays[k];
-        memcpy(a->made + a->width * (size_t)first[ranks_own()], a->here, a->width * n * sizeof(double));
+        memcpy(a->made + a->width * (size_t)first[ranks_own()], a->here,
+               a->width * ley_atoms_count(share) * sizeof(double));
         ranks_exchange_end(ranks_exchange_begin(a->made, a->width * sizeof(double), first));
     }
     free(first);
+    return status;
+}
+
+ley_status ley_atoms_take_all(ley_atoms *atoms, ley_error *error)
+{
+    ley_atoms *all = NULL;
+    if (ley_atoms_part(atoms) == NULL)
+        return LEY_OK;
+    ley_status status = join_shares(atoms, &all, error);
+    if (status == LEY_OK)
+        status = ley_atoms_take_numbers(atoms, all, error);
     if (status != LEY_OK)
         return status;
-    ley_atoms_take_numbers(atoms, made);
+    ley_atoms_put_all(atoms, NULL);
     ley_atoms_set_part(atoms, NULL, NULL);
     return ley_atoms_complete(atoms, error);
+}
+
+/* What rank r has of an array comes to rank 0, in its place there. */
+static void bring_array(const array *a, size_t whole)
+{
+    const size_t unit = a->width * sizeof(double);
+    if (ranks_own() > 0) {
+        ranks_send(a->here, unit * (share_first(whole, ranks_own() + 1) - share_first(whole, ranks_own())));
+        return;
+    }
+    memcpy(a->made, a->here, unit * share_first(whole, 1));
+    for (int r = 1; r < ranks_count(); r++)
+        ranks_receive(r, a->made + a->width * share_first(whole, r),
+                      unit * (share_first(whole, r + 1) - share_first(whole, r)));
+}
+
+ley_status atoms_share_bring(ley_atoms *atoms, ley_error *error)
+{
+    const ley_atoms *share = ley_atoms_share(atoms);
+    const size_t whole = ley_atoms_whole_count(atoms);
+    array arrays[ARRAYS] = {{ley_atoms_positions_A(share), NULL, 3},
+                            {ley_atoms_charges_e(share), NULL, 1},
+                            {ley_atoms_radii_A(share), NULL, 1}};
+    ley_atoms *all = NULL;
+    bool has_room = ranks_own() > 0 || ley_atoms_allocate(whole, &all, error) == LEY_OK;
+    ranks_broadcast(&has_room, sizeof has_room);
+    if (!has_room)
+        return LEY_ERROR_MEMORY;
+    if (ranks_own() == 0)
+        find_arrays(share, all, arrays);
+    for (int k = 0; k < ARRAYS; k++)
+        bring_array(&arrays[k], whole);
+    if (ranks_own() > 0)
+        return LEY_OK;
+    ley_atoms_put_all(atoms, all);
+    return ley_atoms_complete(all, error);
 }
 
 /* Along z, where atoms have images; infinite where these lie across planes. */
@@ -488,24 +563,40 @@ static double period_of(const bool periodic[3], const double cell_A[3][3])
     return period_A;
 }
 
-ley_status ley_atoms_take_part(ley_atoms *atoms, const ley_grid *grid, const bool periodic[3],
-                               const double cell_A[3][3], double halo_A, double speed, ley_error *error)
+/* Whether planes are dealt, now or before: not where no rank has any speed. */
+static ley_status begin_part(atoms_part *part, const ley_grid *grid, double halo_A, double period_A, double speed,
+                             bool *are_dealt, ley_error *error)
 {
     const size_t ranks = (size_t)ranks_count();
-    atoms_part *part = (atoms_part *)(uintptr_t)ley_atoms_part(atoms);
-    const double period_A = period_of(periodic, cell_A);
+    *are_dealt = part->planes != NULL;
+    if (*are_dealt)
+        return LEY_OK;
     double *all = calloc(ranks, sizeof *all);
     if (all == NULL)
         return ley_fail_memory(error, ranks * sizeof *all, "the ranks");
     ranks_share(&speed, sizeof speed, all);
-    ley_status status = LEY_OK;
-    if (part != NULL && isfinite(halo_A) && isfinite(period_A) && deal_compare_speeds(all, ranks)) {
-        status = deal_planes(part, grid, halo_A, period_A, all, error);
-        if (status == LEY_OK)
-            status = exchange(atoms, part, grid, period_A, error);
-    } else if (part != NULL) {
-        status = take_all(atoms, error);
-    }
+    *are_dealt = deal_compare_speeds(all, ranks);
+    const ley_status status = *are_dealt ? deal_planes(part, grid, halo_A, period_A, all, error) : LEY_OK;
     free(all);
     return status;
+}
+
+ley_status ley_atoms_take_part(ley_atoms *atoms, const ley_grid *grid, const bool periodic[3],
+                               const double cell_A[3][3], double halo_A, double speed, ley_error *error)
+{
+    atoms_part *part = (atoms_part *)(uintptr_t)ley_atoms_part(atoms);
+    const double period_A = period_of(periodic, cell_A);
+    bool are_dealt;
+    if (part == NULL)
+        return LEY_OK;
+    if (!isfinite(halo_A) || !isfinite(period_A))
+        return ley_atoms_take_all(atoms, error);
+    const bool is_anew = part->planes != NULL;
+    const ley_status status = begin_part(part, grid, halo_A, period_A, speed, &are_dealt, error);
+    if (status != LEY_OK || (is_anew && halo_A <= part->halo_A))
+        return status;
+    if (!are_dealt)
+        return ley_atoms_take_all(atoms, error);
+    part->halo_A = halo_A;
+    return exchange(atoms, part, grid, period_A, error);
 }

@@ -369,8 +369,8 @@ void msm_task_expect(msm_task *task)
 bool msm_look_closer(void *context)
 {
     msm_task *task = context;
-    const ley_atoms *atoms = task->near.atoms;
-    if (task->meshes.levels == 0 || task->is_coherence_known)
+    const ley_atoms *atoms = ley_atoms_all(task->near.atoms);
+    if (task->meshes.levels == 0 || task->is_coherence_known || atoms == NULL)
         return false;
     task->is_coherence_known = true;
     if (coherence_find(&task->meshes, ley_atoms_count(atoms), ley_atoms_positions_A(atoms), ley_atoms_charges_e(atoms),
@@ -650,9 +650,13 @@ ley_status msm_by_steps(const void *context, size_t n, const double (*place_A)[3
 {
     const msm_task *task = context;
     const hierarchy *h = &task->meshes;
-    const ley_atoms *atoms = task->near.atoms;
-    if (h->levels == 0 || !is_small(h) || ley_atoms_part(atoms) != NULL)
-        return ley_fail(error, LEY_ERROR_USAGE, "no meshes, too large ones, or of atoms that are not all here");
+    const ley_atoms *atoms = ley_atoms_all(task->near.atoms);
+    if (h->levels == 0 || !is_small(h))
+        return ley_fail(error, LEY_ERROR_USAGE, "no meshes, or too large ones");
+    if (n == 0)
+        return LEY_OK;
+    if (atoms == NULL)
+        return ley_fail(error, LEY_ERROR_USAGE, "not all atoms are here");
     double *near = malloc(n * sizeof *near);
     if (near == NULL)
         return ley_fail_memory(error, n * sizeof *near, "the verification");

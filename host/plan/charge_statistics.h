@@ -31,7 +31,8 @@ typedef struct charge_statistics {
                                                              cubes; 0: not known, which counts as 1 */
 } charge_statistics;
 
-/* Looks at all atoms, on all cores. The potential is that of exp(-kappa d)/d, d = max(r, r_min),
+/* Looks at all atoms, on all cores; of ranks with parts of a molecule, in open space or in a cell
+ * with images along all axes, each looks at its share, and all come to the same. The potential is that of exp(-kappa d)/d, d = max(r, r_min),
  * at 512 points, of the map or of the list over which that grid is, that a fixed seed chooses:
  * exact where atoms are few, else with atoms that are far from a point as charges and dipoles of
  * cubes, which is right to a hundredth of the root mean square; of periodic charges over each
