@@ -456,6 +456,32 @@ for mpi in $mpis; do
     fi
 done
 
+# With a tolerance meshes are chosen by all ranks' shares, as one process does. tolerance_by_parts
+# COMMAND RANKS WORDS: the tolerance is kept, and by its plan one rank makes the same bytes; MISSED:
+# how many runs before missed it.
+tolerance_by_parts() {
+    local command=$1 n=$2 words="map long.atoms --tol 1e-3 --spacing 2 --device cpu --quiet $3" missed=$4
+    # shellcheck disable=SC2086
+    run -n "$n" "$BUILD/$command-$mpi" $words -o parts.raw --json parts.json >said 2>&1 || { wrong "$n ranks of $mpi: parts, $words: $(cat said)"; return; }
+    # shellcheck disable=SC2086
+    "$BUILD/leyden" $words --plan parts.json -o whole.raw --json whole.json >said 2>&1 || wrong "parts, whole: $words: $(cat said)"
+    cmp -s whole.raw parts.raw || wrong "$n ranks of $mpi make other bytes by parts: $words"
+    python3 -c "
+import json
+report, whole = json.load(open('parts.json')), json.load(open('whole.json'))
+assert report['accuracy']['relative_rms'] <= 1e-3 and report['accuracy']['passed'], report['accuracy']
+assert abs(report['accuracy']['relative_rms'] / whole['accuracy']['relative_rms'] - 1) < 1e-5 or report['accuracy']['points'] != whole['accuracy']['points'], (report['accuracy'], whole['accuracy'])
+assert 'local_levels' in report['plan'] and len(report['missed_rms']) == $missed, (report['plan'], report['missed_rms'])" || wrong "$n ranks of $mpi: the report of $words"
+    rm -f parts.* whole.*
+}
+mpi=${mpis##* }
+tolerance_by_parts leyden 3 "--method msm --solver multilevel --dims 12,12,310" 0
+tolerance_by_parts tests/loose_plans/leyden 2 "--method msm --math standard --dims 12,12,310" 1
+if [ "${TEST_LEVEL:-quick}" != quick ]; then
+    tolerance_by_parts leyden 2 "--method msm --dims 8,8,300 --cell 12,12,600 --periodic xyz" 0
+    tolerance_by_parts leyden 5 "--method msm --dims 12,12,310" 0
+fi
+
 # A rank that cannot make its charges says so, and all end.
 mpi=${mpis##* }
 words="map long.atoms --method msm --cutoff 4 --mesh-spacing 1.25 --spacing 2 --device cpu --quiet ${long_cases[0]} -o parts.raw"

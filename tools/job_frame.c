@@ -197,8 +197,7 @@ static ley_status create_job(job_run *run, ley_error *error)
     ley_status status = run->method->create(run->problem, run->engine, &options, &run->job, error);
     if (status == LEY_OK)
         take_method(run);
-    /* Of a map that is a file, and of parts of the atoms, nobody has asked yet. */
-    if (status == LEY_OK && (run->is_streamed || run->is_by_parts) && !run->is_dry)
+    if (status == LEY_OK && run->is_streamed && !run->is_dry) /* of a map that is a file nobody has asked yet */
         status = ley_job_check_memory(run->job, error);
     plan_file_explain(run->values->plan, error);
     return status;

@@ -8,6 +8,7 @@
 #include "plan/chooser.h"
 #include "ranks.h"
 #include "schedule/rank_share.h"
+#include "source/atoms.h"
 #include "target/target.h"
 
 #include <stdio.h>
@@ -240,9 +241,14 @@ ley_status ley_request_check_memory(const ley_request *request, const ley_atoms 
 {
     sum_request r = {.atoms = atoms, .target = {.grid = grid}, .grid = *grid};
     candidate list[LEY_MOST_ESTIMATES];
+    job_needs needs = {.count = 0};
     const ley_status status = take_request(request, &r.asked, error);
     if (status != LEY_OK)
         return status;
+    if (ley_atoms_part(atoms) != NULL) { /* what else ranks need is known once atoms are dealt */
+        job_needs_map(&needs, grid, NULL, 1);
+        return job_needs_check(&needs, error);
+    }
     const size_t count = chooser_candidates(&r, method_registry, list);
     end(&r, list, count);
     if (count == 0)
