@@ -458,7 +458,8 @@ static ley_status deal_atoms(ley_atoms *atoms, const atoms_part *part, const int
     return status;
 }
 
-static ley_status exchange(ley_atoms *atoms, const atoms_part *part, const ley_grid *grid, double period_A, ley_error *error)
+static ley_status exchange(ley_atoms *atoms, const atoms_part *part, const ley_grid *grid, double period_A,
+                           ley_error *error)
 {
     const size_t ranks = (size_t)ranks_count();
     reaches of;

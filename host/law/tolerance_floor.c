@@ -102,9 +102,8 @@ void tolerance_squares_at(const reference_terms *terms, size_t n, const toleranc
 tolerance_terms tolerance_terms_of(const reference_terms *terms, const double sum[2], double weights)
 {
     const double constant = fabs(terms->constant);
-    return weights > 0
-               ? (tolerance_terms){constant * sqrt(sum[0] / weights), constant * sqrt(sum[1] / weights)}
-               : (tolerance_terms){0, 0};
+    return weights > 0 ? (tolerance_terms){constant * sqrt(sum[0] / weights), constant * sqrt(sum[1] / weights)}
+                       : (tolerance_terms){0, 0};
 }
 
 tolerance_terms tolerance_terms_at(const reference_terms *terms, size_t n, const tolerance_place *places)

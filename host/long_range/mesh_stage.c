@@ -436,9 +436,8 @@ static mesh_outlook *outlook_of(const msm_task *task, const stage_place *place, 
     o->meshes = task->meshes;
     o->atoms = atoms;
     o->can_part = task->near.map != NULL && isfinite(mesh_share_halo_A(&task->meshes, &task->points));
-    o->near_A = task->near.map != NULL
-                    ? ley_short_range_halo_A(task->near.atoms, &task->points, &task->near.range)
-                    : INFINITY;
+    o->near_A =
+        task->near.map != NULL ? ley_short_range_halo_A(task->near.atoms, &task->points, &task->near.range) : INFINITY;
     o->device.info = place->device->info;
     for (size_t i = 0; i < place->job->device_count; i++)
         if (place->job->devices[i].info == place->device->info)

@@ -32,8 +32,8 @@ typedef struct charge_statistics {
 } charge_statistics;
 
 /* Looks at all atoms, on all cores; of ranks with parts of a molecule, in open space or in a cell
- * with images along all axes, each looks at its share, and all come to the same. The potential is that of exp(-kappa d)/d, d = max(r, r_min),
- * at 512 points, of the map or of the list over which that grid is, that a fixed seed chooses:
+ * with images along all axes, each looks at its share, and all come to the same. The potential is that of exp(-kappa
+ * d)/d, d = max(r, r_min), at 512 points, of the map or of the list over which that grid is, that a fixed seed chooses:
  * exact where atoms are few, else with atoms that are far from a point as charges and dipoles of
  * cubes, which is right to a hundredth of the root mean square; of periodic charges over each
  * one's nearest image, which is as large but not the same. Points of a list may be where charges

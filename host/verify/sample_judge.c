@@ -102,8 +102,8 @@ static bool is_methods_own(const sample *s, size_t device, const ley_accuracy *a
     reference_value right[MOST_ASKED];
     if (job->method->by_steps == NULL || !(a->max_error <= most_excess * s->limits.tolerance))
         return false;
-    if (job_is_by_parts(job) && (job->method->by_steps(job->task, 0, NULL, NULL, NULL) != LEY_OK ||
-                                 rank_sums_all_atoms(job, NULL) != LEY_OK))
+    if (job_is_by_parts(job) &&
+        (job->method->by_steps(job->task, 0, NULL, NULL, NULL) != LEY_OK || rank_sums_all_atoms(job, NULL) != LEY_OK))
         return false;
     const size_t n = choose_asked(s, device, worst, indices);
     for (size_t i = 0; i < n; i++)
