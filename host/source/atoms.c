@@ -425,15 +425,19 @@ void ley_atoms_set_part(ley_atoms *atoms, atoms_part *part, const atoms_facts *f
         atoms->facts = *facts;
 }
 
-void ley_atoms_take_numbers(ley_atoms *atoms, ley_atoms *from)
+void ley_atoms_swap_numbers(ley_atoms *a, ley_atoms *b)
 {
-    free(atoms->position_A);
-    atoms->n = from->n;
-    atoms->position_A = from->position_A;
-    atoms->charge_e = from->charge_e;
-    atoms->radius_A = from->radius_A;
-    from->position_A = NULL;
-    ley_atoms_destroy(from);
+    const ley_atoms was = *a;
+    a->n = b->n;
+    a->position_A = b->position_A;
+    a->charge_e = b->charge_e;
+    a->radius_A = b->radius_A;
+    a->is_kept = b->is_kept;
+    b->n = was.n;
+    b->position_A = was.position_A;
+    b->charge_e = was.charge_e;
+    b->radius_A = was.radius_A;
+    b->is_kept = was.is_kept;
 }
 
 atoms_sample ley_atoms_sample(const ley_atoms *atoms)

@@ -46,8 +46,8 @@ atoms_sample ley_atoms_sample(const ley_atoms *atoms);
  * known; or, NULL, all of it. */
 void ley_atoms_set_part(ley_atoms *atoms, atoms_part *part, const atoms_facts *facts);
 
-/* Has the atoms of `from`, which ends, in place of its own, and is the part that it was. */
-void ley_atoms_take_numbers(ley_atoms *atoms, ley_atoms *from);
+/* Each has the atoms of the other one; parts, bounds and sums stay. */
+void ley_atoms_swap_numbers(ley_atoms *a, ley_atoms *b);
 
 /* Whether chain (0: none), number and insertion code (0: none) of a residue fit a number of 4
  * bytes, by which residues are the same or not: chains of one letter, numbers within 524,288. And
