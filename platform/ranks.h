@@ -1,7 +1,7 @@
 /* Ranks: processes of one job that a launcher (mpirun, srun) has started. ranks.c has those of a
  * program without MPI, which is always one rank; ranks_mpi.c, which is linked in its place where
- * that is wanted, those of MPI. Everything but the counters is collective: all ranks call it, in the
- * same order. Any thread may call it. What MPI itself cannot do ends all ranks. */
+ * that is wanted, those of MPI. All but the counters is collective: all ranks call it, in the same
+ * order. Any thread may call it. What MPI itself cannot do ends all ranks. */
 #ifndef LEY_RANKS_H
 #define LEY_RANKS_H
 

@@ -21,7 +21,7 @@
 
 enum { LEAST_WAIT_NS = 10000, MOST_WAIT_NS = 100000, MOST_AT_ONCE = 1 << 30, TAG = 1, LOOKS = 64 };
 enum { BETWEEN_LOOKS_NS = 1000000 }; /* of an attendant */
-/* Of a rank's counter: a line of caches. Where they have 8, those of two ranks are one of MPICH 4.0. */
+/* Of a counter: a line of caches. Where it is 8, ranks 0 and 1 of MPICH 4.0 have the same one. */
 enum { COUNTER_BYTES = 64 };
 enum { SHORT_MESSAGE = 1 << 18, LONG_MESSAGE = 1 << 22 }; /* bytes */
 

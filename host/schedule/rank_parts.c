@@ -50,8 +50,8 @@ static slab *slabs_of(const parts_run *p, int rank, size_t *count, ley_error *er
     return list;
 }
 
-/* What is open on any rank becomes its owner's, of whose counter others may take it. *left: how many
- * pieces that are. */
+/* What is open on any rank becomes its owner's, off whose counter others may take it. *left: how
+ * many pieces that are. */
 static ley_status deal(parts_run *p, const slab *own, size_t count, int64_t *left, bool *is_any_able, ley_error *error)
 {
     free(p->open);

@@ -9,8 +9,8 @@
 /* Of a queue that nobody has taken anything of, in their order; from malloc. NULL: out of memory. */
 slab *rank_slabs_open(const slab_queue *queue, size_t *count);
 
-/* Collective. The lists of all ranks, in the order of ranks, in one, from malloc; whether any rank
- * is able to do more. Errors: LEY_ERROR_MEMORY. */
+/* Collective. The lists of all ranks, in their order, in one, from malloc; whether any rank is able
+ * to do more. Errors: LEY_ERROR_MEMORY. */
 ley_status rank_slabs_share(const slab *own, size_t own_count, bool is_able, slab **list, size_t *count,
                             bool *is_any_able, ley_error *error);
 

@@ -37,8 +37,8 @@ typedef struct slab_queue {
 void slab_queue_init(slab_queue *queue, int64_t pieces);
 void slab_queue_destroy(slab_queue *queue);
 
-/* Of a queue of which nobody is at anything: pieces of these slabs, from malloc, are all that there
- * is to do, the last of them first, and this rank's alone. */
+/* Of a queue of which nobody is at anything: pieces of these slabs, from malloc, are all there is to
+ * do, the last of them first, and this rank's alone. */
 void slab_queue_open(slab_queue *queue, slab *slabs, size_t count);
 
 /* From now on all ranks take what they have not taken before of these slabs, from malloc, on the
@@ -67,8 +67,7 @@ bool slab_queue_reopen(slab_queue *queue, slab s);
 /* Nothing more is handed out. */
 void slab_queue_stop(slab_queue *queue);
 
-/* Of these slabs, in their order, the pieces from the `at`-th on, at most so many, which follow each
- * other: those of one slab. */
+/* Of these slabs, in their order, the pieces from the `at`-th on, at most so many, of one slab. */
 slab slab_list_cut(const slab *slabs, size_t count, int64_t at, int64_t most);
 
 /* Pieces not done yet. */
