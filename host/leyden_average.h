@@ -159,7 +159,8 @@ LEY_API ley_status ley_average_load(ley_average *average, const char *path, ley_
  * that has begun with the first frame of all, which counts where it is added alone. They take them
  * in pieces, each of which ends before frame ley_average_piece_end() of those in it.
  * ley_average_go_to() says that the next frame that is added is this one, counted from 0 over those
- * of all averages; those before it that were not added here are others'. At its end each goes to
+ * of all averages; those before it that were not added here are others'. It returns when devices are
+ * at the last of what was added, which is the time to take the next piece. At its end each goes to
  * the end and is saved, and one joins the others' files: its results have the same bytes as those
  * of one average of all frames. Errors: LEY_ERROR_USAGE for a frame before those that were added,
  * for point charges; LEY_ERROR_INPUT for a file of another first frame, or another mesh; those of

@@ -254,7 +254,8 @@ static ley_status take_spare(ley_average *a, chunk **taken, ley_error *error)
             status = a->failure.status;
         } else if (atomic_load(&a->is_cancelled)) {
             status = ley_fail(error, LEY_CANCELLED, "cancelled");
-        } else if (a->chunks < most && (c = chunk_create(a->problem.atoms, a->problem.chunk_frames)) != NULL) {
+        } else if ((a->chunks < most || a->kept_frames < (int64_t)most * a->problem.chunk_frames) &&
+                   (c = chunk_create(a->problem.atoms, a->problem.chunk_frames)) != NULL) {
             a->chunks++;
             break;
         } else if (a->chunks == 0) {
@@ -279,17 +280,18 @@ static void deal(ley_average *a, chunk *c)
 {
     pthread_mutex_lock(&a->mutex);
     a->pending += c->frames;
+    a->kept_frames += c->frames > c->had ? c->frames - c->had : 0;
+    c->had = c->frames > c->had ? c->frames : c->had;
     chunk_append(&a->waiting, c);
     pthread_cond_broadcast(&a->changed);
     pthread_mutex_unlock(&a->mutex);
 }
 
-/* Chunks begin at multiples of their length from the block's first frame on. */
+/* Chunks end where blocks end. */
 static int room_of(const average_problem *p, int64_t frame)
 {
-    const int64_t block = sums_block(p, frame), first = block * p->options.block_frames, end = sums_block_end(p, frame),
-                  chunk_end = frame - (frame - first) % p->chunk_frames + p->chunk_frames;
-    return (int)((end < chunk_end ? end : chunk_end) - frame);
+    const int64_t left = sums_block_end(p, frame) - frame;
+    return left < p->chunk_frames ? (int)left : p->chunk_frames;
 }
 
 /* Some frames are kept, to be done both ways where cells turn out to change: as far as there is
@@ -410,6 +412,21 @@ ley_status ley_average_begin(ley_average *a, const float *position_A, const doub
     return start(a, cell_A, position_A, error);
 }
 
+/* Until devices have taken all that was added. */
+static ley_status await_taken(ley_average *a, ley_error *error)
+{
+    ley_status status = LEY_OK;
+    pthread_mutex_lock(&a->mutex);
+    while (a->waiting.count > 0 && a->failure.status == LEY_OK && !atomic_load(&a->is_cancelled))
+        pthread_cond_wait(&a->changed, &a->mutex);
+    if (a->failure.status != LEY_OK) {
+        status = a->failure.status;
+        ley_error_copy(error, &a->failure);
+    }
+    pthread_mutex_unlock(&a->mutex);
+    return status;
+}
+
 /* The chunk ends here. */
 ley_status ley_average_go_to(ley_average *a, int64_t frame, ley_error *error)
 {
@@ -423,9 +440,10 @@ ley_status ley_average_go_to(ley_average *a, int64_t frame, ley_error *error)
         a->filling->most = a->filling->frames;
         status = end_filling(a, error);
     }
-    if (status == LEY_OK)
-        a->left_out = frame - a->added;
-    return status;
+    if (status != LEY_OK)
+        return status;
+    a->left_out = frame - a->added;
+    return await_taken(a, error);
 }
 
 int64_t ley_average_piece_end(const ley_average *a, int64_t frame)

@@ -110,7 +110,8 @@ struct ley_average {
     pthread_mutex_t mutex; /* for what follows */
     pthread_cond_t changed;
     chunk_list waiting, spare;
-    int chunks;                         /* that exist */
+    int chunks;                         /* that exist, and the frames that these have had room for */
+    int64_t kept_frames;
     int64_t pending;                    /* frames of chunks that wait or are with a device */
     bool is_starving, wants_all, quits; /* somebody waits for a spare chunk; for all sums; the end is near */
     int at_work, idle;                  /* devices in the loop; those of them that have nothing to do */

@@ -398,6 +398,8 @@ class _Averaging:
                 if self.ranks is not None:
                     self.run.go_to(self.frames.numbers.index(block.first))
                 self._add(block)
+                if self.ranks is not None:  # devices begin with it; the next piece is taken when they need it
+                    self.run.go_to(self.frames.numbers.index(int(block.numbers[-1])) + 1)
                 if self.checkpoint is not None and self.checkpoint.is_due():
                     self.checkpoint.save(self.run, self.count, self.done)
                 self.watcher.tell(self.done)
