@@ -1,6 +1,7 @@
 /* Frames on their way: chunks of them, which are dealt to devices, kept until these have handed
- * over their sums, and dealt again where a device fails. Sums are of integers: frames make the same
- * ones in whatever chunks they come. */
+ * over their sums, and dealt again where a device fails. A chunk begins at a multiple of its length
+ * or of a block's, by the frames' numbers in the whole run, so that the same frames make the same
+ * sums however they are added: processors add up floats within a chunk. */
 #ifndef LEY_AVERAGE_CHUNKS_H
 #define LEY_AVERAGE_CHUNKS_H
 
