@@ -255,22 +255,23 @@ ley_status sums_values(ley_average *a, sums_kind kind, double *value, int64_t *f
 {
     const average_problem *p = &a->problem;
     const int exponent = kind == SUMS_CHARGE ? p->exponent : kind == SUMS_PHI ? p->phi_exponent : p->square_exponent;
-    density all;
-    const ley_status status = density_create(kind == SUMS_CHARGE ? sums_nodes(p) : sums_points(p), &all, error);
-    if (status != LEY_OK)
-        return status;
+    density all = {.nodes = 0};
+    ley_status status = LEY_OK;
     pthread_mutex_lock(&a->sum_mutex);
-    *frames = a->sums.frames;
-    if (a->sums.frames > 0)
-        density_add_all(&all, of_kind(&a->sums, kind));
-    if (a->extra.frames > 0 && a->filling != NULL && a->extra_first == a->filling->first) {
+    const bool has_extra = a->extra.frames > 0 && a->filling != NULL && a->extra_first == a->filling->first;
+    *frames = a->sums.frames + (has_extra ? a->extra.frames : 0);
+    if (has_extra)
+        status = density_create(kind == SUMS_CHARGE ? sums_nodes(p) : sums_points(p), &all, error);
+    if (has_extra && status == LEY_OK) {
         density_add_all(&all, of_kind(&a->extra, kind));
-        *frames += a->extra.frames;
+        if (a->sums.frames > 0)
+            density_add_all(&all, of_kind(&a->sums, kind));
     }
+    if (status == LEY_OK)
+        density_values(has_extra ? &all : of_kind(&a->sums, kind), ldexp(1, -exponent), value);
     pthread_mutex_unlock(&a->sum_mutex);
-    density_values(&all, ldexp(1, -exponent), value);
     density_destroy(&all);
-    return LEY_OK;
+    return status;
 }
 
 static double widest_A(const double cell_A[9])

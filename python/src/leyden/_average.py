@@ -1,7 +1,6 @@
 """leyden.average(): the mean potential of a trajectory."""
 from __future__ import annotations
 
-import contextlib
 import html
 import json
 import math
@@ -9,7 +8,7 @@ import os
 import threading
 import time
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, BinaryIO, Dict, Iterator, List, Literal, Mapping, Optional, Sequence, Tuple, Union
+from typing import TYPE_CHECKING, Any, Dict, List, Literal, Mapping, Optional, Sequence, Tuple, Union
 
 import numpy as np
 
@@ -193,13 +192,6 @@ def _header(report: Mapping[str, Any], cell: Cell, what: str) -> str:
 
 
 # ---- A run ---------------------------------------------------------------------------------------
-
-
-@contextlib.contextmanager
-def _in_memory() -> Iterator[Tuple[bytes, BinaryIO]]:
-    """The name of a file that is nowhere but in memory, and the file."""
-    with os.fdopen(os.memfd_create("sums"), "w+b", buffering=0) as file:
-        yield os.fsencode(f"/dev/fd/{file.fileno()}"), file
 
 
 class _Run:

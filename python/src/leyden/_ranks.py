@@ -76,8 +76,11 @@ class Ranks:
             part = words[first:first + _AT_ONCE]
             if to < 0:
                 self._all.Allreduce(self._mpi.IN_PLACE, part)
-            else:
-                self._all.Reduce(self._mpi.IN_PLACE if to == self.own else part, part if to == self.own else None, root=to)
+            else:  # MPICH 4.0 cannot do that in place
+                made = np.empty_like(part) if to == self.own else None
+                self._all.Reduce(part, made, root=to)
+                if made is not None:
+                    part[:] = made
 
     def close(self) -> None:
         self._all.Barrier()
