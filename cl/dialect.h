@@ -202,7 +202,7 @@ LEY_FN float ley_shuffle(float x, int item) { return intel_sub_group_shuffle(x, 
 #define LEY_ATOMIC_ADD(p, n) atomic_add(p, n)
 #define LEY_ATOMIC_EXCHANGE(p, n) atomic_xchg(p, n)
 
-#define LEY_ROUNDED_LONG(x) convert_long_rte(x)
+#define LEY_ROUNDED_LONG(x) ((long)rint(x))
 #define LEY_LONG_AT(p) (*(__global long *)(p))
 #ifdef cl_khr_int64_base_atomics
 #pragma OPENCL EXTENSION cl_khr_int64_base_atomics : enable

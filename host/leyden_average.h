@@ -153,22 +153,32 @@ LEY_API ley_status ley_average_finish(ley_average *average, ley_average_totals *
 LEY_API ley_status ley_average_save(ley_average *average, const char *path, ley_error *error);
 LEY_API ley_status ley_average_load(ley_average *average, const char *path, ley_error *error);
 
-/* ---- Several averages ------------------------------------------------------------------------ */
+/* ---- Ranks ----------------------------------------------------------------------------------- */
 
-/* Several processes share a trajectory's frames, each with an average of the same atoms and options
- * that has begun with the first frame of all, which counts where it is added alone. They take them
- * in pieces, each of which ends before frame ley_average_piece_end() of those in it.
+/* Processes that share a trajectory's frames, each with an average of the same atoms and options.
+ * add_up() adds up words of all of them, each for itself and modulo 2^64, in place, as MPI_Reduce()
+ * does: for rank `to`, or for all where that is -1. All call it in the same order. What is not 0 is
+ * a failure. */
+typedef struct ley_average_ranks {
+    int count, own;
+    int (*add_up)(void *context, int64_t *words, size_t count, int to);
+    void *context;
+} ley_average_ranks;
+
+/* All begin together, with the first frame of all, which counts where it is added alone. They take
+ * frames in pieces, each of which ends at ley_average_piece_end() of a frame in it.
  * ley_average_go_to() says that the next frame that is added is this one, counted from 0 over those
- * of all averages; those before it that were not added here are others'. At its end each goes to
- * the end and is saved, and one joins the others' files: its results have the same bytes as those
- * of one average of all frames. Errors: LEY_ERROR_USAGE for a frame before those that were added,
- * for point charges; LEY_ERROR_INPUT for a file of another first frame, or another mesh; those of
- * ley_average_add() and ley_average_load(). */
-LEY_API ley_status ley_average_begin(ley_average *average, const float *position_A, const double *cell_A,
-                                     ley_error *error);
+ * of all ranks; those before it that were not added here are others'. It returns when devices are at
+ * the last of what was added, which is the time to take the next piece. When all have gone to the
+ * end they share what they have: the results of each have the same bytes then as those of one
+ * average of all frames, and no frame can be added. Errors: LEY_ERROR_USAGE for a frame before those
+ * that were added, for point charges; LEY_ERROR_DEVICE where add_up() fails; those of
+ * ley_average_add(). A rank that fails leaves the others waiting: it is to end them. */
+LEY_API ley_status ley_average_begin(ley_average *average, const ley_average_ranks *ranks, const float *position_A,
+                                     const double *cell_A, ley_error *error);
 LEY_API int64_t ley_average_piece_end(const ley_average *average, int64_t frame);
 LEY_API ley_status ley_average_go_to(ley_average *average, int64_t frame, ley_error *error);
-LEY_API ley_status ley_average_join(ley_average *average, const char *path, ley_error *error);
+LEY_API ley_status ley_average_share(ley_average *average, ley_error *error);
 
 LEY_API void ley_average_destroy(ley_average *average);
 

@@ -121,14 +121,29 @@ void ranks_exchange_end(ranks_exchange *exchange)
     (void)exchange;
 }
 
-int64_t ranks_count_on(int64_t more)
+int64_t ranks_count_on(int of, int64_t more)
 {
+    (void)of;
     return atomic_fetch_add(&counted, more);
 }
 
 void ranks_count_anew(void)
 {
     atomic_store(&counted, 0);
+}
+
+void ranks_show(const void *bytes, size_t size)
+{
+    (void)bytes, (void)size;
+}
+
+void ranks_look(int rank, size_t at, void *bytes, size_t size)
+{
+    (void)rank, (void)at, (void)bytes, (void)size;
+}
+
+void ranks_show_no_more(void)
+{
 }
 
 ley_status ranks_file_open(const char *path, ranks_file **file, ley_error *error)

@@ -1,7 +1,7 @@
 /* Ranks: processes of one job that a launcher (mpirun, srun) has started. ranks.c has those of a
  * program without MPI, which is always one rank; ranks_mpi.c, which is linked in its place where
- * that is wanted, those of MPI. Everything but the counter is collective: all ranks call it, in the
- * same order. Any thread may call it. What MPI itself cannot do ends all ranks. */
+ * that is wanted, those of MPI. All but the counters is collective: all ranks call it, in the same
+ * order. Any thread may call it. What MPI itself cannot do ends all ranks. */
 #ifndef LEY_RANKS_H
 #define LEY_RANKS_H
 
@@ -70,10 +70,16 @@ ranks_exchange *ranks_turn_begin(void *planes, void *columns, size_t row_bytes, 
 bool ranks_exchange_is_done(ranks_exchange *exchange);
 void ranks_exchange_end(ranks_exchange *exchange);
 
-/* A number that all ranks count on, at any time and also parted: what it was before `more` was
- * added. Clearing it is collective. */
-int64_t ranks_count_on(int64_t more);
+/* Each rank has a number that all ranks count on, at any time and also parted: what it was before
+ * `more` was added. Clearing all of them is collective. */
+int64_t ranks_count_on(int of, int64_t more);
 void ranks_count_anew(void);
+
+/* Bytes of this rank's that stay as they are, and that others look at while it does something else:
+ * those of `rank` from the `at`-th on. Both ends are collective, looking is not. */
+void ranks_show(const void *bytes, size_t size);
+void ranks_look(int rank, size_t at, void *bytes, size_t size);
+void ranks_show_no_more(void);
 
 /* A file that is there already, into which this rank writes at places of its own. Not collective.
  * Closing makes sure that it is on the disk. Errors: LEY_ERROR_FILE. */

@@ -1,8 +1,8 @@
 /* Ranks of MPI. All calls of MPI are made one at a time, by whichever thread, and none of them
  * waits inside MPI for what another rank does: a thread that waits looks again and again, ever less
- * often, and others get at MPI in between. The counter is a number in a window of rank 0, which
- * other ranks add to one-sidedly; where the network needs rank 0 for that, a thread of it looks in.
- * */
+ * often, and others get at MPI in between. Counters are numbers in a window, which other ranks add
+ * to one-sidedly, as they look at what a rank shows; where the network needs that rank for it, a
+ * thread of it looks in: of rank 0 always, of others while they show something. */
 #include "ranks.h"
 
 #include "clock.h"
@@ -20,14 +20,16 @@
 #include <time.h>
 
 enum { LEAST_WAIT_NS = 10000, MOST_WAIT_NS = 100000, MOST_AT_ONCE = 1 << 30, TAG = 1, LOOKS = 64 };
-enum { BETWEEN_LOOKS_NS = 1000000 };                      /* of rank 0's attendant */
+enum { BETWEEN_LOOKS_NS = 1000000 }; /* of an attendant */
+/* Of a counter: a line of caches. Where it is 8, ranks 0 and 1 of MPICH 4.0 have the same one. */
+enum { COUNTER_BYTES = 64 };
 enum { SHORT_MESSAGE = 1 << 18, LONG_MESSAGE = 1 << 22 }; /* bytes */
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static int count = 1, own, local_count = 1, local;
-static bool is_begun;
+static bool is_begun, is_attended;
 static atomic_bool is_parted, is_over;
-static MPI_Win window = MPI_WIN_NULL;
+static MPI_Win window = MPI_WIN_NULL, shown = MPI_WIN_NULL;
 static MPI_Comm beside; /* for what stands in no order with the rest */
 static pthread_t attendant;
 static ranks_speed speed = {.bytes_per_s = INFINITY};
@@ -70,7 +72,7 @@ static void wait_for(MPI_Request *request)
     }
 }
 
-/* Lets the network's requests to rank 0 be served, whatever its other threads are at. */
+/* Lets the network's requests to this rank be served, whatever its other threads are at. */
 static void *attend(void *context)
 {
     (void)context;
@@ -89,9 +91,16 @@ static ley_status begin_attending(ley_error *error)
     sigset_t all, former;
     sigfillset(&all);
     pthread_sigmask(SIG_BLOCK, &all, &former);
+    atomic_store(&is_over, false);
     const int reason = pthread_create(&attendant, NULL, attend, NULL);
     pthread_sigmask(SIG_SETMASK, &former, NULL);
     return reason == 0 ? LEY_OK : ley_fail(error, LEY_ERROR_MEMORY, "MPI: no thread: %s", strerror(reason));
+}
+
+static void end_attending(void)
+{
+    atomic_store(&is_over, true);
+    pthread_join(attendant, NULL);
 }
 
 static void find_neighbours(void)
@@ -119,7 +128,7 @@ ley_status ranks_begin(ley_error *error)
     int64_t *counter;
     find_neighbours();
     MPI_Comm_dup(MPI_COMM_WORLD, &beside);
-    MPI_Win_allocate(own == 0 ? sizeof *counter : 0, sizeof *counter, MPI_INFO_NULL, MPI_COMM_WORLD, &counter, &window);
+    MPI_Win_allocate(COUNTER_BYTES, sizeof *counter, MPI_INFO_NULL, MPI_COMM_WORLD, &counter, &window);
     MPI_Win_lock_all(MPI_MODE_NOCHECK, window);
     ranks_count_anew();
     const ley_status status = measure_speed(error);
@@ -133,9 +142,8 @@ void ranks_end(void)
     atomic_store(&is_parted, false);
     if (count > 1) {
         ranks_count_anew(); /* which waits for all */
-        atomic_store(&is_over, true);
         if (own == 0)
-            pthread_join(attendant, NULL);
+            end_attending();
         MPI_Win_unlock_all(window);
         MPI_Win_free(&window);
         MPI_Comm_free(&beside);
@@ -424,9 +432,9 @@ ranks_speed ranks_link(void)
     return speed;
 }
 
-/* ---- The counter ----------------------------------------------------------------------------- */
+/* ---- Counters -------------------------------------------------------------------------------- */
 
-int64_t ranks_count_on(int64_t more)
+int64_t ranks_count_on(int of, int64_t more)
 {
     static int64_t alone;
     int64_t before = 0;
@@ -435,8 +443,8 @@ int64_t ranks_count_on(int64_t more)
         before = alone;
         alone += more;
     } else {
-        MPI_Fetch_and_op(&more, &before, MPI_INT64_T, 0, 0, MPI_SUM, window);
-        MPI_Win_flush(0, window);
+        MPI_Fetch_and_op(&more, &before, MPI_INT64_T, of, 0, MPI_SUM, window);
+        MPI_Win_flush(of, window);
     }
     pthread_mutex_unlock(&mutex);
     return before;
@@ -454,19 +462,56 @@ static void wait_for_all(void)
 void ranks_count_anew(void)
 {
     if (count == 1) {
-        ranks_count_on(-ranks_count_on(0));
+        ranks_count_on(0, -ranks_count_on(0, 0));
         return;
     }
     wait_for_all();
-    if (own == 0) {
-        const int64_t nothing = 0;
-        int64_t before;
-        pthread_mutex_lock(&mutex);
-        MPI_Fetch_and_op(&nothing, &before, MPI_INT64_T, 0, 0, MPI_REPLACE, window);
-        MPI_Win_flush(0, window);
-        pthread_mutex_unlock(&mutex);
-    }
+    const int64_t nothing = 0;
+    int64_t before;
+    pthread_mutex_lock(&mutex);
+    MPI_Fetch_and_op(&nothing, &before, MPI_INT64_T, own, 0, MPI_REPLACE, window);
+    MPI_Win_flush(own, window);
+    pthread_mutex_unlock(&mutex);
     wait_for_all();
+}
+
+/* ---- What others look at --------------------------------------------------------------------- */
+
+/* Windows are made and freed inside MPI by all ranks at once: when all are there. */
+void ranks_show(const void *bytes, size_t size)
+{
+    ley_error unheard = {.status = LEY_OK};
+    wait_for_all();
+    pthread_mutex_lock(&mutex);
+    MPI_Win_create((void *)(uintptr_t)bytes, (MPI_Aint)size, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &shown);
+    MPI_Win_lock_all(MPI_MODE_NOCHECK, shown);
+    pthread_mutex_unlock(&mutex);
+    is_attended = own > 0 && begin_attending(&unheard) == LEY_OK; /* else others wait until this rank calls MPI */
+    ley_error_clear(&unheard);
+}
+
+void ranks_look(int rank, size_t at, void *bytes, size_t size)
+{
+    for (size_t done = 0; done < size; done += MOST_AT_ONCE) {
+        MPI_Request request;
+        const int part = part_of(size, done);
+        pthread_mutex_lock(&mutex);
+        MPI_Rget((char *)bytes + done, part, MPI_BYTE, rank, (MPI_Aint)(at + done), part, MPI_BYTE, shown, &request);
+        pthread_mutex_unlock(&mutex);
+        wait_for(&request);
+    }
+}
+
+void ranks_show_no_more(void)
+{
+    if (is_attended)
+        end_attending();
+    is_attended = false;
+    wait_for_all();
+    pthread_mutex_lock(&mutex);
+    MPI_Win_unlock_all(shown);
+    MPI_Win_free(&shown);
+    pthread_mutex_unlock(&mutex);
 }
 
 /* ---- Files ----------------------------------------------------------------------------------- */

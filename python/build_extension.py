@@ -39,6 +39,9 @@ void pyley_progress_take(void *progress, const ley_progress *latest);
 int64_t pyley_progress_read(pyley_progress *progress, ley_progress *latest);
 """
 
+# What averages of several processes add up (_ranks.py).
+RANKS = 'extern "Python" int pyley_add_up(void *context, int64_t *words, size_t count, int to);'
+
 SOURCE = r"""
 #include <leyden.h>
 #include <pthread.h>
@@ -104,6 +107,7 @@ ffi = cffi.FFI()
 ffi.cdef(declarations())
 ffi.cdef(DEFINED)
 ffi.cdef(PROGRESS)
+ffi.cdef(RANKS)
 ffi.set_source(
     "leyden._c", SOURCE,
     include_dirs=[str(folder) for folder in INCLUDED],

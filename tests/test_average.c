@@ -14,8 +14,10 @@
 #include "fft.h"
 #include "io/atoms_file.h"
 #include "memory.h"
+#include "parallel.h"
 
 #include <complex.h>
+#include <pthread.h>
 
 static ley_engine *engine;
 __extension__ typedef __int128 wide;
@@ -362,35 +364,99 @@ static void speed_up_others(void)
                 fft_plant_costs(info, library.name, tables != 0, n, seconds);
 }
 
-/* Pieces go to one of three in turn, the fourth has none; the second one joins the others. */
-static ley_average *joined_of(walk *w, const ley_average_options *o)
+/* Threads that do what ranks do. */
+enum { SHARING = 4 };
+typedef struct team {
+    pthread_barrier_t barrier;
+    int64_t *word[SHARING];
+    walk *w;
+    ley_average *average[SHARING];
+    ley_status status[SHARING];
+    ley_error error[SHARING];
+} team;
+
+typedef struct member {
+    team *team;
+    int own;
+} member;
+
+static int add_up(void *context, int64_t *words, size_t count, int to)
 {
-    enum { SHARING = 4, FIRST = 1 };
+    const member *m = context;
+    team *t = m->team;
+    int64_t *sum = calloc(count, sizeof *sum);
+    t->word[m->own] = words;
+    pthread_barrier_wait(&t->barrier);
+    for (int rank = 0; rank < SHARING; rank++)
+        for (size_t i = 0; i < count; i++)
+            sum[i] = (int64_t)((uint64_t)sum[i] + (uint64_t)t->word[rank][i]);
+    pthread_barrier_wait(&t->barrier);
+    if (to < 0 || to == m->own)
+        memcpy(words, sum, count * sizeof *sum);
+    else
+        memset(words, 0x55, count * sizeof *words);
+    free(sum);
+    return 0;
+}
+
+/* Pieces go to one of three in turn, the fourth has none. */
+static void *take_part(void *context)
+{
+    member *m = context;
+    team *t = m->team;
+    ley_average *a = t->average[m->own];
+    ley_error *error = &t->error[m->own];
+    const ley_average_ranks ranks = {.count = SHARING, .own = m->own, .add_up = add_up, .context = m};
+    ley_status status = ley_average_begin(a, &ranks, frame_of(t->w, 0), t->w->cell_A[0], error);
+    for (int64_t f = 0, end, k = 0; f < LONG && status == LEY_OK; f = end, k++) {
+        end = ley_average_piece_end(a, f);
+        end = end < LONG ? end : LONG;
+        if (k % (SHARING - 1) != m->own)
+            continue;
+        status = ley_average_go_to(a, f, error);
+        if (status == LEY_OK)
+            status = ley_average_add(a, (size_t)(end - f), frame_of(t->w, (int)f), t->w->cell_A[f], error);
+        if (status == LEY_OK)
+            status = ley_average_go_to(a, end, error);
+    }
+    if (status == LEY_OK)
+        status = ley_average_go_to(a, LONG, error);
+    t->status[m->own] = status == LEY_OK ? ley_average_share(a, error) : status;
+    return NULL;
+}
+
+/* Frames of several; all but one are destroyed. */
+static ley_average *shared_of(walk *w, const ley_average_options *o)
+{
     ley_error error = {0};
-    ley_average *a[SHARING];
-    char *path = path_of("average.part");
+    team t = {.w = w};
+    member m[SHARING];
+    pthread_t thread[SHARING];
+    ley_average_totals totals, first = {.frames = 0};
+    assert_int_equal(pthread_barrier_init(&t.barrier, NULL, SHARING), 0);
     for (int i = 0; i < SHARING; i++) {
-        a[i] = average_of(engine, w, o);
-        assert_ok(ley_average_begin(a[i], frame_of(w, 0), w->cell_A[0], &error));
+        t.average[i] = average_of(engine, w, o);
+        m[i] = (member){&t, i};
     }
-    for (int64_t f = 0, end, k = 0; f < LONG; f = end, k = (k + 1) % (SHARING - 1)) {
-        end = ley_average_piece_end(a[k], f);
-        assert_ok(ley_average_go_to(a[k], f, &error));
-        add_frames(a[k], w, (int)f, (int)(end < LONG ? end : LONG), 3);
-    }
-    assert_error(ley_average_go_to(a[FIRST], 0, &error), LEY_ERROR_USAGE, "frame 1 comes before");
     for (int i = 0; i < SHARING; i++)
-        assert_ok(ley_average_go_to(a[i], LONG, &error));
+        assert_int_equal(parallel_start(&thread[i], take_part, &m[i]), 0);
+    for (int i = 0; i < SHARING; i++)
+        pthread_join(thread[i], NULL);
     for (int i = 0; i < SHARING; i++) {
-        if (i != FIRST && i < SHARING - 1) {
-            assert_ok(ley_average_save(a[i], path, &error));
-            assert_ok(ley_average_join(a[FIRST], path, &error));
-        }
-        if (i != FIRST)
-            ley_average_destroy(a[i]);
+        assert_ok(t.status[i]);
+        assert_ok(ley_average_finish(t.average[i], &totals, &error));
+        first = i == 0 ? totals : first;
+        assert_int_equal(totals.frames, LONG);
+        assert_int_equal(totals.blocks, LONG / 20);
+        assert_true(o->deviation || totals.cell_difference > 0);
+        assert_true(o->deviation || totals.cell_difference == first.cell_difference);
+        assert_true(totals.checked_frames > 0 && totals.checked_frames == first.checked_frames);
+        if (i > 0)
+            ley_average_destroy(t.average[i]);
     }
-    free(path);
-    return a[FIRST];
+    assert_error(ley_average_go_to(t.average[0], 0, &error), LEY_ERROR_USAGE, "frame 1 comes before");
+    pthread_barrier_destroy(&t.barrier);
+    return t.average[0];
 }
 
 /* All at once; one by one; shared by several; with maps in between; and resumed from checkpoints,
@@ -412,7 +478,7 @@ static void runs_make_the_same_bytes(void **state)
         a = average_of(engine, w, &o);
         add_frames(a, w, 0, LONG, 1);
         assert_same_maps(&right, maps_of(a, o.deviation));
-        assert_same_maps(&right, maps_of(joined_of(w, &o), o.deviation));
+        assert_same_maps(&right, maps_of(shared_of(w, &o), o.deviation));
         a = average_of(engine, w, &o);
         for (int f = 0; f < LONG; f += 9) {
             add_frames(a, w, f, f + 9 < LONG ? f + 9 : LONG, 4);

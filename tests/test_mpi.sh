@@ -314,8 +314,8 @@ open(sys.argv[2], 'wb').write(data)
 END
 }
 
-# What is wrong with a file says the same as one rank, whichever rank has that atom; and ranks whose
-# only device fails, or is wrong, end all.
+# What is wrong with a file says the same as one rank, whichever rank has that atom; and where no
+# rank has a device left all end.
 parts_that_fail() {
     local name word mpi fault
     damage box.atoms number.atoms $((3 * 2900 + 1)) nan
@@ -335,15 +335,35 @@ parts_that_fail() {
         done
     done
     word="map box.atoms --method cutoff --spacing 0.7 --device cpu -q -o failed.raw"
-    for fault in fail scale; do
-        # shellcheck disable=SC2086
-        run -n 1 "$BUILD/leyden-$mpi" $word : -n 1 $faulty FAULTY_OPENCL=call=clEnqueueReadBuffer,fault=$fault,ever=1 "$BUILD/leyden-$mpi" $word >said 2>&1 &&
-            wrong "$mpi: a part without a device: $fault"
-        grep -q 'rank 1: ' said || wrong "$mpi: a part without a device: $fault: $(cat said)"
-        no_half_file failed "a part without a device"
-    done
+    # shellcheck disable=SC2086
+    run -n 2 $faulty FAULTY_OPENCL=call=clEnqueueReadBuffer,fault=fail,ever=1 "$BUILD/leyden-$mpi" $word >said 2>&1 &&
+        wrong "$mpi: parts without a device"
+    grep -q 'clEnqueueReadBuffer' said || wrong "$mpi: parts without a device: $(cat said)"
+    no_half_file failed "parts without a device"
 }
 parts_that_fail
+
+# Planes of a rank that is slow, or whose only device fails, is wrong or hangs, others do, with its
+# atoms. These are slow enough for it to begin with its own.
+parts_of_others() {
+    local fault others points mpi words="map box.atoms --method cutoff --spacing 0.25 --dims 20,20,200 --device cpu -q -o parts.raw"
+    # shellcheck disable=SC2086
+    "$BUILD/leyden" $words && mv parts.raw parts_right.raw
+    for mpi in $mpis; do
+        for fault in NDRangeKernel,fault=delay,delay_ms=100,ever=1 ReadBuffer,at=2,fault=fail,ever=1 ReadBuffer,fault=scale,ever=1 NDRangeKernel,at=4,fault=hang; do
+            [[ $fault == *delay* ]] && others= || others="$faulty FAULTY_OPENCL=call=clEnqueueNDRangeKernel,fault=delay,delay_ms=40,ever=1"
+            # shellcheck disable=SC2086
+            run -n 1 $others "$BUILD/leyden-$mpi" $words --json parts.json : -n 1 $faulty FAULTY_OPENCL=call=clEnqueue$fault "$BUILD/leyden-$mpi" $words : \
+                -n 1 $others "$BUILD/leyden-$mpi" $words >said 2>&1 || wrong "$mpi: parts of another rank, $fault: $(cat said)"
+            cmp -s parts_right.raw parts.raw || wrong "$mpi: parts of another rank, $fault: other bytes"
+            points=$(python3 -c "import json; print(json.load(open('parts.json'))['devices'][1]['points'])")
+            [ "$points" -lt $((400 * 64)) ] || wrong "$mpi: $fault: nobody helps, rank 1 has done $points points"
+            [[ $fault == *delay* ]] || [ "$points" = 0 ] || wrong "$mpi: $fault: rank 1 has done $points points"
+            rm -f parts.raw parts.json
+        done
+    done
+}
+parts_of_others
 
 # Where atoms, grid and ranks grow together, no rank's memory does; where each has all atoms it
 # does.

@@ -9,9 +9,11 @@
 #include "average/problem.h"
 #include "average/profile.h"
 #include "average/results.h"
+#include "average/share.h"
 #include "average/signal.h"
 #include "average/state.h"
 #include "average/sums.h"
+#include "average/verify.h"
 #include "clock.h"
 #include "error.h"
 #include "log.h"
@@ -198,6 +200,13 @@ void ley_average_cancel(ley_average *average)
 
 /* ---- Frames ---------------------------------------------------------------------------------- */
 
+static ley_status judge(ley_average *a, const double *cell_A, const float *position_A, ley_error *error)
+{
+    frame_place place;
+    place_make(cell_A, a->problem.mesh.n, a->problem.origin, &place);
+    return verify_mesh(a, &place, position_A, error);
+}
+
 /* The mesh, by the first frame; a finer one where that frame misses the tolerance, as of charges as
  * regular as a crystal's. */
 static ley_status fix(ley_average *a, const double *cell_A, const float *position_A, ley_error *error)
@@ -206,13 +215,15 @@ static ley_status fix(ley_average *a, const double *cell_A, const float *positio
     average_problem *p = &a->problem;
     const bool is_smooth = p->options.smooth_A > 0,
                is_judged = is_smooth && !p->options.pmepot && p->options.verify_every > 0;
-    double signal = is_smooth ? average_signal(p, cell_A, position_A) : 1;
-    ley_status status = LEY_OK;
+    double signal = 1;
+    ley_status status = is_smooth ? average_signal(p, &a->ranks, cell_A, position_A, &signal, error) : LEY_OK;
+    if (status != LEY_OK)
+        return status;
     for (int more = 2; more >= 0; more--, signal = p->signal / finer) {
         ley_error_clear(error);
         status = problem_fix(p, cell_A, signal, error);
         if (status == LEY_OK && is_judged)
-            status = host_part_judge(a, cell_A, position_A, error);
+            status = judge(a, cell_A, position_A, error);
         if (status != LEY_ERROR_WRONG_RESULT)
             break;
         p->is_fixed = false;
@@ -254,7 +265,8 @@ static ley_status take_spare(ley_average *a, chunk **taken, ley_error *error)
             status = a->failure.status;
         } else if (atomic_load(&a->is_cancelled)) {
             status = ley_fail(error, LEY_CANCELLED, "cancelled");
-        } else if (a->chunks < most && (c = chunk_create(a->problem.atoms, a->problem.chunk_frames)) != NULL) {
+        } else if ((a->chunks < most || a->kept_frames < (int64_t)most * a->problem.chunk_frames) &&
+                   (c = chunk_create(a->problem.atoms, a->problem.chunk_frames)) != NULL) {
             a->chunks++;
             break;
         } else if (a->chunks == 0) {
@@ -279,16 +291,27 @@ static void deal(ley_average *a, chunk *c)
 {
     pthread_mutex_lock(&a->mutex);
     a->pending += c->frames;
+    a->kept_frames += c->frames > c->had ? c->frames - c->had : 0;
+    c->had = c->frames > c->had ? c->frames : c->had;
     chunk_append(&a->waiting, c);
     pthread_cond_broadcast(&a->changed);
     pthread_mutex_unlock(&a->mutex);
+}
+
+/* Chunks are short, as ranks deal them, but for cards, and where spreading a frame takes less than
+ * ending a chunk or than dealing one. */
+static int frames_at_once(const average_problem *p)
+{
+    static const double least_atoms = 4e5;
+    const double wanted = ceil(fmax(least_atoms, (double)sums_nodes(p)) / (double)p->atoms);
+    return p->by_cards || wanted > p->chunk_frames ? p->chunk_frames : (int)wanted;
 }
 
 /* Chunks begin at multiples of their length from the block's first frame on. */
 static int room_of(const average_problem *p, int64_t frame)
 {
     const int64_t block = sums_block(p, frame), first = block * p->options.block_frames, end = sums_block_end(p, frame),
-                  chunk_end = frame - (frame - first) % p->chunk_frames + p->chunk_frames;
+                  length = frames_at_once(p), chunk_end = frame - (frame - first) % length + length;
     return (int)((end < chunk_end ? end : chunk_end) - frame);
 }
 
@@ -300,13 +323,17 @@ static void keep_sample(ley_average *a, const float *position_A, const double *c
     cell_sample *s = &a->sample;
     const size_t bytes = 3 * a->problem.atoms * sizeof *position_A;
     const int64_t number = a->added + a->left_out;
-    if (a->problem.by_frame || a->problem.options.pmepot || (number & (number - 1)) != 0 || s->count == SAMPLE_MOST ||
+    int place = 0;
+    while ((int64_t)1 << place <= number && place < SAMPLE_MOST)
+        place++;
+    if (a->problem.by_frame || a->problem.options.pmepot || (number & (number - 1)) != 0 || place == SAMPLE_MOST ||
         (s->count > 1 && (double)bytes * (s->count + 1) > most_bytes) ||
         (s->position_A[s->count] = malloc(bytes)) == NULL)
         return;
     memcpy(s->position_A[s->count], position_A, bytes);
     memcpy(s->cell_A[s->count], cell_A, sizeof s->cell_A[s->count]);
-    s->count++;
+    s->place[s->count++] = place;
+    s->all = s->count;
 }
 
 /* A chunk to fill. */
@@ -405,9 +432,26 @@ ley_status ley_average_add(ley_average *a, size_t frames, const float *position_
 
 /* ---- Frames of several averages -------------------------------------------------------------- */
 
-ley_status ley_average_begin(ley_average *a, const float *position_A, const double *cell_A, ley_error *error)
+ley_status ley_average_begin(ley_average *a, const ley_average_ranks *ranks, const float *position_A,
+                             const double *cell_A, ley_error *error)
 {
+    a->ranks = *ranks;
     return start(a, cell_A, position_A, error);
+}
+
+/* Until devices have taken all that was added. */
+static ley_status await_taken(ley_average *a, ley_error *error)
+{
+    ley_status status = LEY_OK;
+    pthread_mutex_lock(&a->mutex);
+    while (a->waiting.count > 0 && a->failure.status == LEY_OK && !atomic_load(&a->is_cancelled))
+        pthread_cond_wait(&a->changed, &a->mutex);
+    if (a->failure.status != LEY_OK) {
+        status = a->failure.status;
+        ley_error_copy(error, &a->failure);
+    }
+    pthread_mutex_unlock(&a->mutex);
+    return status;
 }
 
 /* The chunk ends here. */
@@ -423,9 +467,10 @@ ley_status ley_average_go_to(ley_average *a, int64_t frame, ley_error *error)
         a->filling->most = a->filling->frames;
         status = end_filling(a, error);
     }
-    if (status == LEY_OK)
-        a->left_out = frame - a->added;
-    return status;
+    if (status != LEY_OK)
+        return status;
+    a->left_out = frame - a->added;
+    return await_taken(a, error);
 }
 
 int64_t ley_average_piece_end(const ley_average *a, int64_t frame)
@@ -540,18 +585,20 @@ ley_status ley_average_finish(ley_average *a, ley_average_totals *totals, ley_er
     return status == LEY_OK && p->options.verify_every > 0 ? results_check_mean(a, &totals->mean_error, error) : status;
 }
 
+ley_status ley_average_share(ley_average *a, ley_error *error)
+{
+    if (a->ranks.count == 0 || (a->filling != NULL && a->filling->frames > 0))
+        return ley_fail(error, LEY_ERROR_USAGE, "ranks have begun together, and gone to the end, before they share");
+    const ley_status status = await_all(a, error);
+    return status == LEY_OK && a->ranks.count > 1 ? share_all(a, error) : status;
+}
+
 /* ---- Checkpoints ----------------------------------------------------------------------------- */
 
 ley_status ley_average_save(ley_average *a, const char *path, ley_error *error)
 {
     const ley_status status = await_all(a, error);
     return status == LEY_OK ? checkpoint_save(a, path, error) : status;
-}
-
-ley_status ley_average_join(ley_average *a, const char *path, ley_error *error)
-{
-    const ley_status status = await_all(a, error);
-    return status == LEY_OK ? checkpoint_join(a, path, error) : status;
 }
 
 ley_status ley_average_load(ley_average *a, const char *path, ley_error *error)

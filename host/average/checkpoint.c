@@ -144,10 +144,8 @@ static void pass_blocks(file *f, ley_average *a)
     int64_t count = all->count;
     pass(f, &count, WORD);
     check_count(f, count, INT64_MAX / WORD / (int64_t)sums_plane_count(&a->problem.mesh) / 4);
-    while (f->stream != NULL && f->status == LEY_OK && all->capacity < count) {
-        all->count = all->capacity;
-        fail_with(f, sums_reserve_block(&a->problem, all, f->error));
-    }
+    if (f->stream != NULL && f->status == LEY_OK && count > 0)
+        fail_with(f, sums_reserve_blocks(&a->problem, all, count, f->error));
     all->count = count;
     if (f->status != LEY_OK || count == 0)
         return;
@@ -203,7 +201,7 @@ static void pass_sample(file *f, ley_average *a)
             fail_with(f, ley_fail_memory(f->error, a->problem.atoms * 12, "frames"));
         if (f->status != LEY_OK)
             return;
-        a->sample.count = (int)i + 1;
+        a->sample.count = a->sample.all = (int)i + 1;
         pass_floats(f, a->sample.position_A[i], 3 * a->problem.atoms);
         pass(f, a->sample.cell_A[i], sizeof a->sample.cell_A[i]);
     }
@@ -379,76 +377,5 @@ ley_status checkpoint_load(ley_average *a, const char *path, ley_error *error)
         return status;
     status = read_all(a, &f, error);
     ley_stream_close(f.stream);
-    return status;
-}
-
-/* ---- Joining --------------------------------------------------------------------------------- */
-
-/* What is known of the other's frames. */
-static void join_facts(ley_average *a, ley_average *other)
-{
-    for (int i = 0; i < 9; i++) {
-        sums_add_exactly(&a->cell_sum_A[i], &a->cell_rest_A[i], other->cell_sum_A[i]);
-        a->cell_rest_A[i] += other->cell_rest_A[i];
-    }
-    sums_widen_cell(a, other->widest_cell_A);
-    a->added += other->added;
-    a->left_out -= a->left_out < other->added ? a->left_out : other->added;
-    a->structure[0] += other->structure[0];
-    a->structure[1] += other->structure[1];
-    a->structure_square += other->structure_square;
-    a->cells_change = a->cells_change || other->cells_change;
-    a->checked_frames += other->checked_frames;
-    a->checked_points += other->checked_points;
-    a->checked_share += other->checked_share;
-    for (int i = 0; i < other->sample.count && a->sample.count < SAMPLE_MOST; i++) {
-        memcpy(a->sample.cell_A[a->sample.count], other->sample.cell_A[i], sizeof other->sample.cell_A[i]);
-        a->sample.position_A[a->sample.count++] = other->sample.position_A[i];
-        other->sample.position_A[i] = NULL;
-    }
-}
-
-/* Those of the file have begun with the same first frame. */
-static ley_status read_other(ley_average *other, file *f, ley_error *error)
-{
-    const average_problem *p = &other->problem;
-    double cell_A[9], mesh[5];
-    const ley_status status = check_facts(p, f, error);
-    if (status != LEY_OK)
-        return status;
-    pass(f, cell_A, sizeof cell_A);
-    pass(f, mesh, sizeof mesh);
-    if (f->status == LEY_OK &&
-        (memcmp(cell_A, p->first_cell_A, sizeof cell_A) != 0 || mesh[0] != (double)p->mesh.n[0] ||
-         mesh[1] != (double)p->mesh.n[1] || mesh[2] != (double)p->mesh.n[2] || mesh[3] != p->mesh.window->points))
-        return ley_fail(error, LEY_ERROR_INPUT, "%s: an average that has begun with another frame, or on another mesh",
-                        f->path);
-    pass_state(f, other);
-    if (f->status == LEY_OK && other->filling != NULL)
-        return ley_fail(error, LEY_ERROR_USAGE, "%s: frames of it are still to come", f->path);
-    return f->status;
-}
-
-ley_status checkpoint_join(ley_average *a, const char *path, ley_error *error)
-{
-    file f = {.path = path, .error = error};
-    ley_average other = {.problem = a->problem};
-    if (!a->problem.is_fixed || (a->filling != NULL && a->filling->frames > 0))
-        return ley_fail(error, LEY_ERROR_USAGE, "%s: an average is joined where no frame of its own is to come", path);
-    ley_status status = open_checked(path, &f.stream, error);
-    if (status != LEY_OK)
-        return status;
-    status = read_other(&other, &f, error);
-    ley_stream_close(f.stream);
-    pthread_mutex_lock(&a->sum_mutex);
-    if (status == LEY_OK)
-        status = sums_join(a, &other, error);
-    if (status == LEY_OK)
-        join_facts(a, &other);
-    pthread_mutex_unlock(&a->sum_mutex);
-    chunk_destroy(other.filling);
-    sums_destroy(&other);
-    for (int i = 0; i < other.sample.count; i++)
-        free(other.sample.position_A[i]);
     return status;
 }

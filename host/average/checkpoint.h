@@ -12,8 +12,4 @@ ley_status checkpoint_save(ley_average *a, const char *path, ley_error *error);
  * LEY_ERROR_MEMORY. */
 ley_status checkpoint_load(ley_average *a, const char *path, ley_error *error);
 
-/* Adds what another average of the same problem has saved. Sums have all frames, and none is to
- * come in a chunk. */
-ley_status checkpoint_join(ley_average *a, const char *path, ley_error *error);
-
 #endif

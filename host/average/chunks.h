@@ -1,7 +1,7 @@
 /* Frames on their way: chunks of them, which are dealt to devices, kept until these have handed
  * over their sums, and dealt again where a device fails. A chunk begins at a multiple of its length
  * or of a block's, by the frames' numbers in the whole run, so that the same frames make the same
- * sums however they are added. */
+ * sums however they are added: processors add up floats within a chunk. */
 #ifndef LEY_AVERAGE_CHUNKS_H
 #define LEY_AVERAGE_CHUNKS_H
 
@@ -12,7 +12,7 @@
 typedef struct chunk {
     struct chunk *next;
     int64_t first; /* number of its first frame, from 0 */
-    int frames, most;
+    int frames, most, had; /* the last: the most that it has had */
     bool is_partial;    /* a copy of a chunk that is not full: sums of it go nowhere for good */
     float *position_A;  /* [most][atoms][3] */
     int fills;          /* how often it has begun to be filled */

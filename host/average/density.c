@@ -68,8 +68,8 @@ static void add_density(void *context, size_t first, size_t last)
 
 static void add_rounded(density *d, size_t i, double value)
 {
-    const double amount = fabs(rint(value)), whole = floor(ldexp(amount, -64));
-    const uint64_t low = (uint64_t)(amount - ldexp(whole, 64));
+    const double amount = fabs(rint(value)), whole = floor(amount * 0x1p-64);
+    const uint64_t low = (uint64_t)(amount - whole * 0x1p64);
     const int64_t high = (int64_t)whole;
     if (value < 0)
         add_one(d, i, ~low + 1, ~high + (low == 0));

@@ -304,12 +304,13 @@ static bool must_send(const device_part *p, const chunk *c)
 {
     const ley_average *a = p->average;
     const size_t devices = a->engine->candidate_count;
-    const int most = chunk_count(a->problem.atoms, devices) / (2 * (int)devices);
+    const int chunks = chunk_count(a->problem.atoms, devices) / (2 * (int)devices),
+              most = (chunks > 1 ? chunks : 1) * a->problem.chunk_frames;
     return p->held.count > 0 &&
            (p->held.first->is_partial || c->is_partial || sums_block(&a->problem, c->first) != p->block ||
             p->held_frames + c->frames >
                 (a->problem.by_frame ? (int)PROBLEM_FRAMES_OF_SUMS : (int)SPREAD_MOST_FRAMES) ||
-            p->held.count >= (most < 1 ? 1 : most));
+            p->held_frames + c->frames > most);
 }
 
 /* The caller holds the mutex: a chunk is never nowhere, whatever the driver does. */
@@ -367,6 +368,8 @@ static order next_order(device_part *p, chunk **taken)
             *taken = next == ORDER_TAKE ? chunk_take(&a->waiting) : NULL;
             if (*taken != NULL)
                 hold(p, *taken);
+            if (*taken != NULL)
+                pthread_cond_broadcast(&a->changed);
             break;
         }
         if (p->held.count > 0 && (a->wants_all || a->is_starving)) {

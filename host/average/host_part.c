@@ -115,25 +115,3 @@ ley_status host_part_do(ley_average *a, const chunk *c, ley_error *error)
     end(&h);
     return status;
 }
-
-ley_status host_part_judge(ley_average *a, const double cell_A[9], const float *position_A, ley_error *error)
-{
-    const average_problem *p = &a->problem;
-    const size_t bytes = sums_nodes(p) * sizeof(int64_t);
-    frame_place place;
-    int64_t *own = parallel_zeros(bytes);
-    if (own == NULL)
-        return ley_fail_memory(error, bytes, "the first frame's charges on the mesh");
-    place_make(cell_A, p->mesh.n, p->origin, &place);
-    host_spread_frame(&p->mesh, &place, p->atoms, position_A, p->quanta, own);
-    const ley_status status = verify_density(a, 0, &place, position_A, own, error);
-    free(own);
-    /* It does not count beside what devices make of that frame. */
-    a->checked_frames = a->checked_points = a->lately_checked[0] = 0;
-    a->checked_share = a->checking_s = 0;
-    if (status != LEY_OK) { /* that of another mesh is another one */
-        free(a->response);
-        a->response = NULL;
-    }
-    return status;
-}

@@ -7,8 +7,4 @@
 /* Does a chunk and adds it to the sums. */
 ley_status host_part_do(ley_average *a, const chunk *c, ley_error *error);
 
-/* Judges the mesh by the first frame, before any device has it. Errors: LEY_ERROR_WRONG_RESULT: it
- * is too coarse. */
-ley_status host_part_judge(ley_average *a, const double cell_A[9], const float *position_A, ley_error *error);
-
 #endif

@@ -2,6 +2,7 @@
 
 #include "average/host_spread.h"
 #include "average/potential.h"
+#include "average/share.h"
 #include "average/structure.h"
 #include "average/sums.h"
 #include "error.h"
@@ -170,9 +171,12 @@ ley_status results_check_mean(ley_average *a, double *mean_error, ley_error *err
 
 /* ---- Cells that change ----------------------------------------------------------------------- */
 
+/* Sums over the frames in words, which ranks add up: charges in quanta, potentials in units of
+ * 2^-EXACT_EXPONENT. */
+enum { EXACT_EXPONENT = 32 };
 typedef struct both_ways {
-    int64_t *quanta;
-    double *charge_e, *sum_e, *value, *exact;
+    int64_t *quanta, *all_quanta, *exact;
+    double *charge_e, *value;
 } both_ways;
 
 /* Adds a frame's charges, and its potential by its own cell. */
@@ -184,29 +188,38 @@ static ley_status add_both(const average_problem *p, const cell_sample *s, int i
     host_spread_frame(&p->mesh, &place, p->atoms, s->position_A[i], p->quanta, b->quanta);
     for (size_t k = 0; k < sums_nodes(p); k++) {
         b->charge_e[k] = ldexp((double)b->quanta[k], -p->exponent);
-        b->sum_e[k] += b->charge_e[k] / s->count;
+        b->all_quanta[k] += b->quanta[k];
     }
     const ley_status status = potential_of(p, s->cell_A[i], b->charge_e, b->value, error);
     for (size_t k = 0; k < sums_points(p) && status == LEY_OK; k++)
-        b->exact[k] += b->value[k] / s->count;
+        b->exact[k] += llrint(ldexp(b->value[k], EXACT_EXPONENT));
     return status;
 }
 
-static ley_status compare(const average_problem *p, const cell_sample *s, both_ways *b, double *difference,
-                          ley_error *error)
+static ley_status compare(const ley_average *a, const cell_sample *s, both_ways *b, double *difference, ley_error *error)
 {
+    const average_problem *p = &a->problem;
     double cell_A[9] = {0}, off = 0, all = 0;
     ley_status status = LEY_OK;
     for (int i = 0; i < s->count && status == LEY_OK; i++) {
         status = add_both(p, s, i, b, error);
         for (int k = 0; k < 9; k++)
-            cell_A[k] += s->cell_A[i][k] / s->count;
+            cell_A[k] += s->cell_A[i][k] / s->all;
     }
     if (status == LEY_OK)
-        status = potential_of(p, cell_A, b->sum_e, b->value, error);
+        status = share_doubles(&a->ranks, cell_A, 9, error);
+    if (status == LEY_OK)
+        status = share_words(&a->ranks, b->all_quanta, sums_nodes(p), SHARE_ALL, error);
+    if (status == LEY_OK)
+        status = share_words(&a->ranks, b->exact, sums_points(p), SHARE_ALL, error);
+    for (size_t k = 0; k < sums_nodes(p); k++)
+        b->charge_e[k] = ldexp((double)b->all_quanta[k] / s->all, -p->exponent);
+    if (status == LEY_OK)
+        status = potential_of(p, cell_A, b->charge_e, b->value, error);
     for (size_t k = 0; k < sums_points(p) && status == LEY_OK; k++) {
-        off += (b->value[k] - b->exact[k]) * (b->value[k] - b->exact[k]);
-        all += b->exact[k] * b->exact[k];
+        const double exact = ldexp((double)b->exact[k] / s->all, -EXACT_EXPONENT);
+        off += (b->value[k] - exact) * (b->value[k] - exact);
+        all += exact * exact;
     }
     *difference = all > 0 ? sqrt(off / all) : 0;
     return status;
@@ -217,29 +230,29 @@ ley_status results_compare_cells(ley_average *a, double *difference, ley_error *
     const average_problem *p = &a->problem;
     cell_sample *s = &a->sample;
     *difference = NAN;
-    if (!a->cells_change || s->count == 0 || p->by_frame || p->options.pmepot)
+    if (!a->cells_change || s->all == 0 || p->by_frame || p->options.pmepot)
         return LEY_OK;
-    if (s->judged == s->count) {
+    if (s->judged == s->all) {
         *difference = s->difference;
         return LEY_OK;
     }
     const size_t nodes = sums_nodes(p), points = sums_points(p);
     both_ways b = {.quanta = malloc(nodes * sizeof *b.quanta),
                    .charge_e = malloc(nodes * sizeof *b.charge_e),
-                   .sum_e = calloc(nodes, sizeof *b.sum_e),
+                   .all_quanta = calloc(nodes, sizeof *b.all_quanta),
                    .value = malloc(points * sizeof *b.value),
                    .exact = calloc(points, sizeof *b.exact)};
     const bool are_there =
-        b.quanta != NULL && b.charge_e != NULL && b.sum_e != NULL && b.value != NULL && b.exact != NULL;
+        b.quanta != NULL && b.charge_e != NULL && b.all_quanta != NULL && b.value != NULL && b.exact != NULL;
     const ley_status status =
-        are_there ? compare(p, s, &b, difference, error) : ley_fail_memory(error, 24 * nodes + 16 * points, "a sample");
+        are_there ? compare(a, s, &b, difference, error) : ley_fail_memory(error, 24 * nodes + 16 * points, "a sample");
     if (status == LEY_OK) {
-        s->judged = s->count;
+        s->judged = s->all;
         s->difference = *difference;
     }
     free(b.quanta);
     free(b.charge_e);
-    free(b.sum_e);
+    free(b.all_quanta);
     free(b.value);
     free(b.exact);
     return status;

@@ -3,6 +3,7 @@
 #include "average/intake.h"
 #include "average/mesh.h"
 #include "average/place.h"
+#include "average/share.h"
 #include "numerics/cell.h"
 #include "parallel.h"
 
@@ -17,7 +18,8 @@ typedef struct wave_list {
     const float *position_A;
     double reciprocal[3][3], least_k;
     size_t count;
-    double k[MOST_WAVES][3], weight[MOST_WAVES], square[MOST_WAVES]; /* the last: of structure factors */
+    double k[MOST_WAVES][3], weight[MOST_WAVES], sum[MOST_WAVES][2]; /* the last: structure factors */
+    size_t first, atoms;                                             /* of this rank */
 } wave_list;
 
 static double add_wave(wave_list *w, const int64_t m[3])
@@ -86,24 +88,26 @@ static void sum_waves(void *context, size_t first, size_t last)
     wave_list *w = context;
     for (size_t i = first; i < last; i++) {
         const double *k = w->k[i], wave[4] = {k[0] / (2 * M_PI), k[1] / (2 * M_PI), k[2] / (2 * M_PI), 0};
-        double sum[2] = {0};
-        intake_add_turns(w->position_A, w->p->charge_e, wave, w->p->atoms, sum);
-        w->square[i] = sum[0] * sum[0] + sum[1] * sum[1];
+        intake_add_turns(w->position_A + 3 * w->first, w->p->charge_e + w->first, wave, w->atoms, w->sum[i]);
     }
 }
 
-double average_signal(const average_problem *p, const double cell_A[9], const float *position_A)
+ley_status average_signal(const average_problem *p, const ley_average_ranks *ranks, const double cell_A[9],
+                          const float *position_A, double *signal, ley_error *error)
 {
     wave_list w = {.p = p, .cell_A = cell_A, .position_A = position_A};
+    w.atoms = share_atoms(ranks, p->atoms, &w.first);
     place_reciprocal(cell_A, w.reciprocal);
     w.least_k = place_least_wave(cell_A);
     if (!list_all(&w))
         list_sample(&w);
     parallel_ranges(w.count, sum_waves, &w);
+    const ley_status status = share_doubles(ranks, w.sum[0], 2 * w.count, error);
     double found = 0, model = 0;
     for (size_t i = 0; i < w.count; i++) {
-        found += w.weight[i] * w.square[i];
+        found += w.weight[i] * (w.sum[i][0] * w.sum[i][0] + w.sum[i][1] * w.sum[i][1]);
         model += w.weight[i] * p->square_charge_e * average_mesh_matter(cell_dot(w.k[i], w.k[i]));
     }
-    return model > 0 ? fmin(fmax(sqrt(found / model), SIGNAL_LEAST), 1) : 1;
+    *signal = model > 0 ? fmin(fmax(sqrt(found / model), SIGNAL_LEAST), 1) : 1;
+    return status;
 }

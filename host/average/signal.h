@@ -7,8 +7,9 @@
 #include "average/state.h"
 
 /* The ratio of root mean squares of a frame, [SIGNAL_LEAST, 1]: of all waves where the cell has
- * few, else of a sample that is as they count. */
+ * few, else of a sample that is as they count. Ranks do it together. */
 #define SIGNAL_LEAST 1e-3
-double average_signal(const average_problem *p, const double cell_A[9], const float *position_A);
+ley_status average_signal(const average_problem *p, const ley_average_ranks *ranks, const double cell_A[9],
+                          const float *position_A, double *signal, ley_error *error);
 
 #endif

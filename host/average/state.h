@@ -69,7 +69,8 @@ typedef struct part_sums {
  * is a power of 2. */
 enum { SAMPLE_MOST = 16 };
 typedef struct cell_sample {
-    int count;
+    int count, all;         /* here, and on all ranks */
+    int place[SAMPLE_MOST]; /* among all: 0, and 1 + log2 of numbers */
     float *position_A[SAMPLE_MOST];
     double cell_A[SAMPLE_MOST][9];
     int judged; /* so many of them: */
@@ -89,6 +90,7 @@ struct ley_average {
     average_problem problem;
     ley_engine *engine;
     bool owns_engine;
+    ley_average_ranks ranks;
     bool is_alert; /* threads of the host look out for the next frame */
     double left_s; /* when the last addition ended; 0: there was none */
 
@@ -110,7 +112,8 @@ struct ley_average {
     pthread_mutex_t mutex; /* for what follows */
     pthread_cond_t changed;
     chunk_list waiting, spare;
-    int chunks;                         /* that exist */
+    int chunks;                         /* that exist, and the frames that these have had room for */
+    int64_t kept_frames;
     int64_t pending;                    /* frames of chunks that wait or are with a device */
     bool is_starving, wants_all, quits; /* somebody waits for a spare chunk; for all sums; the end is near */
     int at_work, idle;                  /* devices in the loop; those of them that have nothing to do */
@@ -126,7 +129,7 @@ struct ley_average {
     all_blocks blocks;
     double *response; /* for verification: see verify.c */
     int64_t checked_frames, checked_points;
-    double checking_s;    /* that verification took */
+    double checking_s, judging_s; /* that verification took; of the first frame, before any device had it */
     double checked_share; /* sum over frames of their squares of relative errors */
     int64_t lately_checked[16];
 };

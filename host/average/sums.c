@@ -111,7 +111,7 @@ ley_status sums_open_block(ley_average *a, int64_t number, block_sums **made, le
     return LEY_OK;
 }
 
-static ley_status find_open(ley_average *a, int64_t number, block_sums **found, ley_error *error)
+ley_status sums_find_open(ley_average *a, int64_t number, block_sums **found, ley_error *error)
 {
     for (block_sums *b = a->open; b != NULL; b = b->next)
         if (b->number == number) {
@@ -121,7 +121,7 @@ static ley_status find_open(ley_average *a, int64_t number, block_sums **found, 
     return sums_open_block(a, number, found, error);
 }
 
-static void end_block(ley_average *a, block_sums *b)
+void sums_drop_block(ley_average *a, block_sums *b)
 {
     block_sums **link = &a->open;
     while (*link != b)
@@ -131,14 +131,14 @@ static void end_block(ley_average *a, block_sums *b)
     free(b);
 }
 
-ley_status sums_reserve_block(const average_problem *p, all_blocks *all, ley_error *error)
+ley_status sums_reserve_blocks(const average_problem *p, all_blocks *all, int64_t count, ley_error *error)
 {
     ley_status status = all->phi.nodes > 0 ? LEY_OK : density_create(sums_points(p), &all->phi, error);
     if (status == LEY_OK && all->square.nodes == 0)
         status = density_create(sums_points(p), &all->square, error);
-    if (status != LEY_OK || all->count < all->capacity)
+    if (status != LEY_OK || count <= all->capacity)
         return status;
-    const size_t capacity = 2 * (size_t)all->capacity + 16, planes = sums_plane_count(&p->mesh);
+    const size_t capacity = 2 * (size_t)count + 16, planes = sums_plane_count(&p->mesh);
     int64_t *number = realloc(all->number, capacity * sizeof *number);
     if (number != NULL)
         all->number = number;
@@ -185,7 +185,7 @@ static ley_status take_block(ley_average *a, const block_sums *b, double *charge
     density_values(&b->sums.charge, ldexp(1 / (double)b->sums.frames, -p->exponent), charge_e);
     ley_status status = block_potential(p, b, charge_e, value, error);
     if (status == LEY_OK)
-        status = sums_reserve_block(p, all, error);
+        status = sums_reserve_blocks(p, all, all->count + 1, error);
     if (status != LEY_OK)
         return status;
     density_add_values(&all->phi, value, BLOCK_EXPONENT);
@@ -194,7 +194,7 @@ static ley_status take_block(ley_average *a, const block_sums *b, double *charge
     return LEY_OK;
 }
 
-static ley_status end_full_block(ley_average *a, block_sums *b, ley_error *error)
+ley_status sums_end_block(ley_average *a, block_sums *b, ley_error *error)
 {
     const average_problem *p = &a->problem;
     if (b->sums.frames < p->options.block_frames)
@@ -205,7 +205,7 @@ static ley_status end_full_block(ley_average *a, block_sums *b, ley_error *error
     free(charge_e);
     free(value);
     if (status == LEY_OK)
-        end_block(a, b);
+        sums_drop_block(a, b);
     return status;
 }
 
@@ -214,13 +214,13 @@ static ley_status add_to_block(ley_average *a, const part_sums *part, ley_error 
 {
     const average_problem *p = &a->problem;
     block_sums *b = NULL;
-    ley_status status = find_open(a, sums_block(p, part->first), &b, error);
+    ley_status status = sums_find_open(a, sums_block(p, part->first), &b, error);
     if (status == LEY_OK)
         status = sums_begin(p, &b->sums, error);
     if (status != LEY_OK)
         return status;
     add_frames(p, &b->sums, part, false);
-    status = end_full_block(a, b, error);
+    status = sums_end_block(a, b, error);
     if (status != LEY_OK)
         add_frames(p, &b->sums, part, true);
     return status;
@@ -255,22 +255,23 @@ ley_status sums_values(ley_average *a, sums_kind kind, double *value, int64_t *f
 {
     const average_problem *p = &a->problem;
     const int exponent = kind == SUMS_CHARGE ? p->exponent : kind == SUMS_PHI ? p->phi_exponent : p->square_exponent;
-    density all;
-    const ley_status status = density_create(kind == SUMS_CHARGE ? sums_nodes(p) : sums_points(p), &all, error);
-    if (status != LEY_OK)
-        return status;
+    density all = {.nodes = 0};
+    ley_status status = LEY_OK;
     pthread_mutex_lock(&a->sum_mutex);
-    *frames = a->sums.frames;
-    if (a->sums.frames > 0)
-        density_add_all(&all, of_kind(&a->sums, kind));
-    if (a->extra.frames > 0 && a->filling != NULL && a->extra_first == a->filling->first) {
+    const bool has_extra = a->extra.frames > 0 && a->filling != NULL && a->extra_first == a->filling->first;
+    *frames = a->sums.frames + (has_extra ? a->extra.frames : 0);
+    if (has_extra)
+        status = density_create(kind == SUMS_CHARGE ? sums_nodes(p) : sums_points(p), &all, error);
+    if (has_extra && status == LEY_OK) {
         density_add_all(&all, of_kind(&a->extra, kind));
-        *frames += a->extra.frames;
+        if (a->sums.frames > 0)
+            density_add_all(&all, of_kind(&a->sums, kind));
     }
+    if (status == LEY_OK)
+        density_values(has_extra ? &all : of_kind(&a->sums, kind), ldexp(1, -exponent), value);
     pthread_mutex_unlock(&a->sum_mutex);
-    density_values(&all, ldexp(1, -exponent), value);
     density_destroy(&all);
-    return LEY_OK;
+    return status;
 }
 
 static double widest_A(const double cell_A[9])
@@ -284,8 +285,6 @@ void sums_widen_cell(ley_average *a, const double cell_A[9])
         memcpy(a->widest_cell_A, cell_A, sizeof a->widest_cell_A);
 }
 
-/* ---- Of several averages --------------------------------------------------------------------- */
-
 void sums_add_exactly(double *sum, double *rest, double more)
 {
     const double made = *sum + more, added = made - *sum;
@@ -293,59 +292,10 @@ void sums_add_exactly(double *sum, double *rest, double more)
     *sum = made;
 }
 
-static ley_status join_frames(const average_problem *p, frame_sums *s, const frame_sums *other, ley_error *error)
-{
-    if (other->frames == 0)
-        return LEY_OK;
-    const ley_status status = sums_begin(p, s, error);
-    if (status != LEY_OK)
-        return status;
-    density_add_all(&s->charge, &other->charge);
-    density_add_all(&s->phi, &other->phi);
-    density_add_all(&s->square, &other->square);
-    s->frames += other->frames;
-    return LEY_OK;
-}
-
-static ley_status join_blocks(ley_average *a, const all_blocks *other, ley_error *error)
-{
-    const average_problem *p = &a->problem;
-    const size_t planes = sums_plane_count(&p->mesh);
-    for (int64_t i = 0; i < other->count; i++) {
-        const ley_status status = sums_reserve_block(p, &a->blocks, error);
-        if (status != LEY_OK)
-            return status;
-        memcpy(place_block(p, &a->blocks, other->number[i]), other->planes + (size_t)i * planes,
-               planes * sizeof *other->planes);
-    }
-    if (other->count > 0) {
-        density_add_all(&a->blocks.phi, &other->phi);
-        density_add_all(&a->blocks.square, &other->square);
-    }
-    return LEY_OK;
-}
-
-ley_status sums_join(ley_average *a, const ley_average *other, ley_error *error)
-{
-    const average_problem *p = &a->problem;
-    ley_status status = join_frames(p, &a->sums, &other->sums, error);
-    if (status == LEY_OK)
-        status = join_blocks(a, &other->blocks, error);
-    for (const block_sums *b = other->open; b != NULL && status == LEY_OK; b = b->next) {
-        block_sums *own = NULL;
-        status = find_open(a, b->number, &own, error);
-        if (status == LEY_OK)
-            status = join_frames(p, &own->sums, &b->sums, error);
-        if (status == LEY_OK)
-            status = end_full_block(a, own, error);
-    }
-    return status;
-}
-
 void sums_destroy(ley_average *a)
 {
     while (a->open != NULL)
-        end_block(a, a->open);
+        sums_drop_block(a, a->open);
     sums_end(&a->sums);
     sums_end(&a->extra);
     density_destroy(&a->blocks.phi);

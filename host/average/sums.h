@@ -29,12 +29,14 @@ size_t sums_plane_count(const average_mesh *mesh);
 ley_status sums_begin(const average_problem *p, frame_sums *s, ley_error *error);
 void sums_end(frame_sums *s);
 
-/* Room for one more block that is full. A block that is not: a new one, without frames. */
-ley_status sums_reserve_block(const average_problem *p, all_blocks *all, ley_error *error);
+/* Room for so many blocks that are full. Blocks that are not: a new one, without frames; the one of
+ * a number, which may be new; one that becomes one of those that are full, if it is; one that does
+ * not count any more. */
+ley_status sums_reserve_blocks(const average_problem *p, all_blocks *all, int64_t count, ley_error *error);
 ley_status sums_open_block(ley_average *a, int64_t number, block_sums **made, ley_error *error);
-
-/* Adds those of another average of the same problem, whose frames this one has not. */
-ley_status sums_join(ley_average *a, const ley_average *other, ley_error *error);
+ley_status sums_find_open(ley_average *a, int64_t number, block_sums **found, ley_error *error);
+ley_status sums_end_block(ley_average *a, block_sums *b, ley_error *error);
+void sums_drop_block(ley_average *a, block_sums *b);
 
 /* One more frame's cell. */
 void sums_widen_cell(ley_average *a, const double cell_A[9]);

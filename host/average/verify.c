@@ -5,8 +5,11 @@
  *              erf(r_j / (s sqrt 2))) / r_j - 2 pi (s^2 - sigma^2) Q / V */
 #include "average/verify.h"
 
+#include "average/host_spread.h"
 #include "average/place.h"
 #include "average/potential.h"
+#include "average/share.h"
+#include "average/sums.h"
 #include "clock.h"
 #include "error.h"
 #include "for_this_cpu.h"
@@ -409,7 +412,9 @@ bool verify_wants(ley_average *a, int64_t frame, const double cell_A[9])
     if (is_coarse(&a->problem, cell_A) || frame == 0)
         return true;
     pthread_mutex_lock(&a->sum_mutex);
-    const bool is_affordable = a->checking_s <= most_time * (ley_clock_s() - a->start_s);
+    /* Among ranks the others wait for one that is at it in the end. */
+    const double next_s = a->ranks.count > 1 ? a->judging_s : 0;
+    const bool is_affordable = a->checking_s + next_s <= most_time * (ley_clock_s() - a->start_s);
     pthread_mutex_unlock(&a->sum_mutex);
     return is_affordable && frame % o->verify_every == 0;
 }
@@ -523,12 +528,14 @@ static void add_time(ley_average *a, double seconds)
     pthread_mutex_unlock(&a->sum_mutex);
 }
 
-static ley_status judge_density(ley_average *a, int64_t frame, const frame_place *place, const float *position_A,
-                                const int64_t *quanta, ley_error *error)
+/* Of the atoms of all ranks, or of those that `own` has. */
+static ley_status judge_density(ley_average *a, const average_problem *own, const ley_average_ranks *ranks,
+                                int64_t frame, const frame_place *place, const float *position_A, const int64_t *quanta,
+                                ley_error *error)
 {
     const average_problem *p = &a->problem;
     int64_t node[VERIFY_POINTS][3];
-    double at[VERIFY_POINTS][3], found[VERIFY_POINTS] = {0}, right[VERIFY_POINTS];
+    double at[VERIFY_POINTS][3], value[2][VERIFY_POINTS] = {{0}}, *found = value[0], *right = value[1];
     convolution c = {.mesh = &p->mesh, .quanta = quanta, .node = (const int64_t(*)[3])node};
     choose_nodes(p->mesh.n, frame, node, at);
     pthread_mutex_lock(&a->sum_mutex);
@@ -539,14 +546,16 @@ static ley_status judge_density(ley_average *a, int64_t frame, const frame_place
     if (status == LEY_OK && c.row == NULL)
         status = ley_fail_memory(error, (size_t)p->mesh.n[2] * VERIFY_POINTS * 8, "verification");
     if (status == LEY_OK)
-        status = exact(p, p->first_cell_A, place, position_A, VERIFY_POINTS, (const double(*)[3])at, right, error);
+        status = exact(own, p->first_cell_A, place, position_A, VERIFY_POINTS, (const double(*)[3])at, right, error);
     if (status == LEY_OK) {
         parallel_ranges((size_t)p->mesh.n[2], do_planes, &c);
         for (int64_t z = 0; z < p->mesh.n[2]; z++)
             for (int i = 0; i < VERIFY_POINTS; i++)
                 found[i] += ldexp(c.row[z * VERIFY_POINTS + i], -p->exponent);
-        status = note(a, frame, found, right, error);
+        status = share_doubles(ranks, value[0], sizeof value / sizeof value[0][0], error);
     }
+    if (status == LEY_OK)
+        status = note(a, frame, found, right, error);
     free(c.row);
     return status;
 }
@@ -554,9 +563,37 @@ static ley_status judge_density(ley_average *a, int64_t frame, const frame_place
 ley_status verify_density(ley_average *a, int64_t frame, const frame_place *place, const float *position_A,
                           const int64_t *quanta, ley_error *error)
 {
+    const ley_average_ranks alone = {.count = 1};
     const double start_s = ley_clock_s();
-    const ley_status status = judge_density(a, frame, place, position_A, quanta, error);
+    const ley_status status = judge_density(a, &a->problem, &alone, frame, place, position_A, quanta, error);
     add_time(a, ley_clock_s() - start_s);
+    return status;
+}
+
+ley_status verify_mesh(ley_average *a, const frame_place *place, const float *position_A, ley_error *error)
+{
+    const average_problem *p = &a->problem;
+    average_problem own = *p;
+    size_t first;
+    const size_t bytes = sums_nodes(p) * sizeof(int64_t);
+    const double start_s = ley_clock_s();
+    int64_t *quanta = parallel_zeros(bytes);
+    if (quanta == NULL)
+        return ley_fail_memory(error, bytes, "the first frame's charges on the mesh");
+    own.atoms = share_atoms(&a->ranks, p->atoms, &first);
+    own.charge_e += first;
+    host_spread_frame(&p->mesh, place, own.atoms, position_A + 3 * first, p->quanta + first, quanta);
+    const ley_status status =
+        judge_density(a, &own, &a->ranks, 0, place, position_A + 3 * first, quanta, error);
+    free(quanta);
+    a->judging_s = (ley_clock_s() - start_s) * (a->ranks.count > 1 ? a->ranks.count : 1);
+    /* It does not count beside what devices make of that frame. */
+    a->checked_frames = a->checked_points = a->lately_checked[0] = 0;
+    a->checked_share = 0;
+    if (status != LEY_OK) { /* that of another mesh is another one */
+        free(a->response);
+        a->response = NULL;
+    }
     return status;
 }
 

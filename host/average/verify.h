@@ -15,6 +15,10 @@ bool verify_wants(ley_average *a, int64_t frame, const double cell_A[9]);
 ley_status verify_density(ley_average *a, int64_t frame, const frame_place *place, const float *position_A,
                           const int64_t *quanta, ley_error *error);
 
+/* Judges the mesh by the first frame, before any device has it, ranks together. Errors:
+ * LEY_ERROR_WRONG_RESULT: it is too coarse. */
+ley_status verify_mesh(ley_average *a, const frame_place *place, const float *position_A, ley_error *error);
+
 /* The same of a frame's potential at the map's points, float[points] in e / A, in its own cell. */
 ley_status verify_potential(ley_average *a, int64_t frame, const frame_place *place, const double cell_A[9],
                             const float *position_A, const float *value, ley_error *error);

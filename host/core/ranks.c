@@ -37,7 +37,7 @@ void ley_ranks_part(bool is_alone)
 
 int64_t ley_ranks_take(void)
 {
-    return ranks_count_on(1);
+    return ranks_count_on(0, 1);
 }
 
 bool ley_ranks_agree(bool said)

@@ -257,22 +257,6 @@ ley_status ley_atoms_read_share(const char *path, ley_atoms **atoms, ley_error *
 
 /* ---- Planes ---------------------------------------------------------------------------------- */
 
-static double plane_A(const ley_grid *grid, int64_t plane)
-{
-    return grid->origin_A[2] + (double)plane * grid->step_A[2][2];
-}
-
-/* Where an atom and its images are along z between two places: *first, and then every period, 0: it
- * has none. How many. */
-static int64_t find_images(double z_A, double low_A, double high_A, double period_A, double *first)
-{
-    *first = period_A > 0 ? z_A + ceil((low_A - z_A) / period_A) * period_A : z_A;
-    *first += *first < low_A ? period_A : 0; /* by rounding */
-    if (!(*first >= low_A && *first <= high_A))
-        return 0;
-    return period_A > 0 ? (int64_t)floor((high_A - *first) / period_A) + 1 : 1;
-}
-
 static int64_t clamped(double x, int64_t most)
 {
     return x < 0 ? 0 : x > (double)most ? most : (int64_t)x;
@@ -280,23 +264,23 @@ static int64_t clamped(double x, int64_t most)
 
 /* Of layers of planes: what each takes, by the atoms in its reach; a little, where there are
  * none. */
-static double *make_weights(const atoms_part *part, const ley_grid *grid, int64_t layers, double halo_A,
-                            double period_A, ley_error *error)
+static double *make_weights(const atoms_part *part, int64_t planes, int64_t layers, ley_error *error)
 {
-    const double low_A = plane_A(grid, 0) - halo_A, high_A = plane_A(grid, grid->n[2] - 1) + halo_A,
-                 plane_each_A = grid->step_A[2][2], layer_A = ATOMS_PART_PLANES * plane_each_A,
+    const double first_A = atoms_part_plane_A(part, 0), layer_A = ATOMS_PART_PLANES * part->step_A,
                  empty = 0.01 * (double)part->sampled / (double)layers;
+    double reach_A[2];
+    atoms_part_reach(part, 0, planes, reach_A);
     double *weight = calloc((size_t)layers + 1, sizeof *weight), sum = 0, z_A;
     if (weight == NULL) {
         ley_fail_memory(error, (size_t)layers * sizeof *weight, "the grid's layers");
         return NULL;
     }
     for (size_t k = 0; k < part->sampled; k++) /* changes from layer to layer */
-        for (int64_t n = find_images(part->sample_A[3 * k + 2], low_A, high_A, period_A, &z_A); n > 0; n--) {
-            const double from_A = z_A - plane_A(grid, 0);
-            weight[clamped(ceil((from_A - halo_A + plane_each_A) / layer_A) - 1, layers - 1)]++;
-            weight[clamped(floor((from_A + halo_A) / layer_A), layers - 1) + 1]--;
-            z_A += period_A;
+        for (int64_t n = atoms_part_images(part, part->sample_A[3 * k + 2], reach_A, &z_A); n > 0; n--) {
+            const double from_A = z_A - first_A;
+            weight[clamped(ceil((from_A - part->halo_A + part->step_A) / layer_A) - 1, layers - 1)]++;
+            weight[clamped(floor((from_A + part->halo_A) / layer_A), layers - 1) + 1]--;
+            z_A += part->period_A;
         }
     for (int64_t l = 0; l < layers; l++) {
         sum += weight[l];
@@ -310,16 +294,15 @@ static double *make_weights(const atoms_part *part, const ley_grid *grid, int64_
 static void find_own(const atoms_part *part, const ley_grid *grid, int rank, double own_A[2])
 {
     const int64_t first = part->planes[rank], end = part->planes[rank + 1];
-    own_A[0] = first == end ? INFINITY : first > 0 ? plane_A(grid, first) : -INFINITY;
-    own_A[1] = end == grid->n[2] ? INFINITY : plane_A(grid, end);
+    own_A[0] = first == end ? INFINITY : first > 0 ? atoms_part_plane_A(part, first) : -INFINITY;
+    own_A[1] = end == grid->n[2] ? INFINITY : atoms_part_plane_A(part, end);
 }
 
-static ley_status deal_planes(atoms_part *part, const ley_grid *grid, double halo_A, double period_A,
-                              const double *speed, ley_error *error)
+static ley_status deal_planes(atoms_part *part, const ley_grid *grid, const double *speed, ley_error *error)
 {
     const int ranks = ranks_count(), own = ranks_own();
     const int64_t layers = (grid->n[2] + ATOMS_PART_PLANES - 1) / ATOMS_PART_PLANES;
-    double *weight = make_weights(part, grid, layers, halo_A, period_A, error);
+    double *weight = make_weights(part, grid->n[2], layers, error);
     if (weight == NULL)
         return LEY_ERROR_MEMORY;
     int64_t *planes = (int64_t *)(void *)(part + 1);
@@ -338,23 +321,20 @@ static ley_status deal_planes(atoms_part *part, const ley_grid *grid, double hal
 /* To which ranks an atom goes: those whose planes are in reach of it or of an image, and the one
  * whose own it is. */
 typedef struct reaches {
+    const atoms_part *part;
     double (*own_A)[2], (*halo_A)[2]; /* [ranks] */
-    double period_A;
 } reaches;
 
-static ley_status make_reaches(const atoms_part *part, const ley_grid *grid, double period_A, reaches *made,
-                               ley_error *error)
+static ley_status make_reaches(const atoms_part *part, const ley_grid *grid, reaches *made, ley_error *error)
 {
     const size_t ranks = (size_t)ranks_count();
-    *made = (reaches){.own_A = calloc(2 * ranks, sizeof *made->own_A), .period_A = period_A};
+    *made = (reaches){.part = part, .own_A = calloc(2 * ranks, sizeof *made->own_A)};
     if (made->own_A == NULL)
         return ley_fail_memory(error, ranks * sizeof *made->own_A, "the ranks");
     made->halo_A = made->own_A + ranks;
     for (size_t r = 0; r < ranks; r++) {
-        const int64_t first = part->planes[r], end = part->planes[r + 1];
         find_own(part, grid, (int)r, made->own_A[r]);
-        made->halo_A[r][0] = first < end ? plane_A(grid, first) - part->halo_A : INFINITY;
-        made->halo_A[r][1] = first < end ? plane_A(grid, end - 1) + part->halo_A : -INFINITY;
+        atoms_part_reach(part, part->planes[r], part->planes[r + 1], made->halo_A[r]);
     }
     return LEY_OK;
 }
@@ -363,7 +343,7 @@ static bool gets(const reaches *of, int rank, double z_A)
 {
     double at_A;
     return (z_A >= of->own_A[rank][0] && z_A < of->own_A[rank][1]) ||
-           find_images(z_A, of->halo_A[rank][0], of->halo_A[rank][1], of->period_A, &at_A) > 0;
+           atoms_part_images(of->part, z_A, of->halo_A[rank], &at_A) > 0;
 }
 
 /* The numbers of the atoms that go to rank r, from to[r] on: [to[ranks]], in *list. */
@@ -458,8 +438,7 @@ static ley_status deal_atoms(ley_atoms *atoms, const atoms_part *part, const int
     return status;
 }
 
-static ley_status exchange(ley_atoms *atoms, const atoms_part *part, const ley_grid *grid, double period_A,
-                           ley_error *error)
+static ley_status exchange(ley_atoms *atoms, const atoms_part *part, const ley_grid *grid, ley_error *error)
 {
     const size_t ranks = (size_t)ranks_count();
     reaches of;
@@ -467,7 +446,7 @@ static ley_status exchange(ley_atoms *atoms, const atoms_part *part, const ley_g
     int64_t *to = calloc(2 * (ranks + 1), sizeof *to);
     if (to == NULL)
         return ley_fail_memory(error, 2 * ranks * sizeof *to, "the ranks");
-    ley_status status = make_reaches(part, grid, period_A, &of, error);
+    ley_status status = make_reaches(part, grid, &of, error);
     if (status == LEY_OK)
         status = list_atoms(ley_atoms_share(atoms), &of, to, &list, error);
     if (status == LEY_OK)
@@ -564,20 +543,21 @@ static double period_of(const bool periodic[3], const double cell_A[3][3])
     return period_A;
 }
 
-/* Whether planes are dealt, now or before: not where no rank has any speed. */
+/* False: no rank has any speed. */
 static ley_status begin_part(atoms_part *part, const ley_grid *grid, double halo_A, double period_A, double speed,
                              bool *are_dealt, ley_error *error)
 {
     const size_t ranks = (size_t)ranks_count();
-    *are_dealt = part->planes != NULL;
-    if (*are_dealt)
-        return LEY_OK;
     double *all = calloc(ranks, sizeof *all);
     if (all == NULL)
         return ley_fail_memory(error, ranks * sizeof *all, "the ranks");
     ranks_share(&speed, sizeof speed, all);
     *are_dealt = deal_compare_speeds(all, ranks);
-    const ley_status status = *are_dealt ? deal_planes(part, grid, halo_A, period_A, all, error) : LEY_OK;
+    part->halo_A = halo_A;
+    part->origin_A = grid->origin_A[2];
+    part->step_A = grid->step_A[2][2];
+    part->period_A = period_A;
+    const ley_status status = *are_dealt ? deal_planes(part, grid, all, error) : LEY_OK;
     free(all);
     return status;
 }
@@ -587,17 +567,18 @@ ley_status ley_atoms_take_part(ley_atoms *atoms, const ley_grid *grid, const boo
 {
     atoms_part *part = (atoms_part *)(uintptr_t)ley_atoms_part(atoms);
     const double period_A = period_of(periodic, cell_A);
-    bool are_dealt;
-    if (part == NULL)
+    const bool is_anew = part != NULL && part->planes != NULL;
+    bool are_dealt = true;
+    ley_status status = LEY_OK;
+    if (part == NULL || (is_anew && halo_A <= part->halo_A))
         return LEY_OK;
     if (!isfinite(halo_A) || !isfinite(period_A))
         return ley_atoms_take_all(atoms, error);
-    const bool is_anew = part->planes != NULL;
-    const ley_status status = begin_part(part, grid, halo_A, period_A, speed, &are_dealt, error);
-    if (status != LEY_OK || (is_anew && halo_A <= part->halo_A))
+    if (is_anew)
+        part->halo_A = halo_A;
+    else
+        status = begin_part(part, grid, halo_A, period_A, speed, &are_dealt, error);
+    if (status != LEY_OK)
         return status;
-    if (!are_dealt)
-        return ley_atoms_take_all(atoms, error);
-    part->halo_A = halo_A;
-    return exchange(atoms, part, grid, period_A, error);
+    return are_dealt ? exchange(atoms, part, grid, error) : ley_atoms_take_all(atoms, error);
 }

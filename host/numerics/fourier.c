@@ -51,10 +51,11 @@ typedef struct step {
     double sign; /* of imaginary parts of roots */
 } step;
 
+/* j is less than n. */
 static inline void root_of(const step *t, size_t j, double root[2])
 {
-    root[0] = t->plan->root[j % t->plan->n][0];
-    root[1] = t->sign * t->plan->root[j % t->plan->n][1];
+    root[0] = t->plan->root[j][0];
+    root[1] = t->sign * t->plan->root[j][1];
 }
 
 static inline void rotate(const double root[2], line_values from[2], line_values to[2])
@@ -99,22 +100,36 @@ static inline void four(const step *t, double roots[3][2], line_values *const fr
         rotate(roots[c], made[c], to + 2 * t->s * (size_t)(c + 1));
 }
 
-/* Any radix, by its definition. */
+/* Any odd radix, by its definition: terms a and radix - a have conjugate roots, as have results c and
+ * radix - c. */
 static inline __attribute__((always_inline)) void any(const step *t, size_t p, line_values *from, size_t apart,
                                                       line_values *to)
 {
-    for (size_t c = 0; c < t->radix; c++) {
-        line_values sum[2] = {{0}}, turned[2];
-        double root[2];
-        for (size_t a = 0; a < t->radix; a++) {
-            root_of(t, a * c % t->radix * (t->plan->n / t->radix), root);
-            rotate(root, from + a * apart, turned);
+    double root[2];
+    for (size_t c = 0; c <= t->radix / 2; c++) {
+        line_values even[2], odd[2] = {{0}}, made[2][2];
+        memcpy(even, from, sizeof even);
+        for (size_t a = 1, turns = c; a <= t->radix / 2; a++, turns += turns + c < t->radix ? c : c - t->radix) {
+            line_values *x = from + a * apart, *y = from + (t->radix - a) * apart;
+            root_of(t, turns * t->m * t->s, root);
             for (int part = 0; part < 2; part++)
-                for (int l = 0; l < LINES; l++)
-                    sum[part][l] += turned[part][l];
+                for (int l = 0; l < LINES; l++) {
+                    even[part][l] += (x[part][l] + y[part][l]) * root[0];
+                    odd[part][l] += (x[part][l] - y[part][l]) * root[1];
+                }
+        }
+        for (int l = 0; l < LINES; l++) {
+            made[0][0][l] = even[0][l] - odd[1][l];
+            made[0][1][l] = even[1][l] + odd[0][l];
+            made[1][0][l] = even[0][l] + odd[1][l];
+            made[1][1][l] = even[1][l] - odd[0][l];
         }
         root_of(t, p * c * t->s, root);
-        rotate(root, sum, to + 2 * t->s * c);
+        rotate(root, made[0], to + 2 * t->s * c);
+        if (c == 0)
+            continue;
+        root_of(t, p * (t->radix - c) * t->s, root);
+        rotate(root, made[1], to + 2 * t->s * (t->radix - c));
     }
 }
 
@@ -123,7 +138,7 @@ FOR_THIS_CPU static void do_step(const step *t, line_values *from, line_values *
     const size_t apart = 2 * t->m * t->s;
     for (size_t p = 0; p < t->m; p++) {
         double roots[3][2];
-        for (size_t c = 0; c < 3; c++)
+        for (size_t c = 0; c < 3 && c + 1 < t->radix; c++)
             root_of(t, p * (c + 1) * t->s, roots[c]);
         for (size_t q = 0; q < t->s; q++) {
             line_values *at = from + 2 * (p * t->s + q);
@@ -184,22 +199,26 @@ static void do_complex(void *context, size_t first, size_t last)
     }
     for (size_t at = first * LINES; at < last * LINES && at < p->lines; at += LINES) {
         const size_t count = p->lines - at < LINES ? p->lines - at : LINES;
-        memset(room, 0, 2 * n * sizeof *room);
-        for (size_t l = 0; l < count; l++) {
-            const double *from = line_at(p, at + l);
-            for (size_t j = 0; j < n; j++) {
-                room[2 * j][l] = from[2 * j * p->stride];
-                room[2 * j + 1][l] = from[2 * j * p->stride + 1];
+        if (count < LINES)
+            memset(room, 0, 2 * n * sizeof *room);
+        double *line[LINES];
+        for (size_t l = 0; l < count; l++)
+            line[l] = line_at(p, at + l);
+        bool is_zero = true;
+        for (size_t j = 0; j < n; j++)
+            for (size_t l = 0; l < count; l++) {
+                room[2 * j][l] = line[l][2 * j * p->stride];
+                room[2 * j + 1][l] = line[l][2 * j * p->stride + 1];
+                is_zero = is_zero && room[2 * j][l] == 0 && room[2 * j + 1][l] == 0;
             }
-        }
+        if (is_zero) /* as where a mesh has no such waves */
+            continue;
         line_values *made = transform_lines(&p->plan, p->sign, room, room + 2 * n);
-        for (size_t l = 0; l < count; l++) {
-            double *to = line_at(p, at + l);
-            for (size_t j = 0; j < n; j++) {
-                to[2 * j * p->stride] = made[2 * j][l];
-                to[2 * j * p->stride + 1] = made[2 * j + 1][l];
+        for (size_t j = 0; j < n; j++)
+            for (size_t l = 0; l < count; l++) {
+                line[l][2 * j * p->stride] = made[2 * j][l];
+                line[l][2 * j * p->stride + 1] = made[2 * j + 1][l];
             }
-        }
     }
     free(room);
 }

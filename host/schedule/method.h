@@ -50,6 +50,9 @@ typedef struct method {
      * NULL: it always is. */
     ley_status (*renew)(void *task, ley_error *error);
 
+    /* Of atoms by parts (source/atoms_part.h) all that it does can be for planes of any rank. */
+    bool parts_move;
+
     /* No device can do it, and why: whether the task is from now on to be done otherwise, from
      * prepare() on, and by devices that could not. NULL: it never is. */
     bool (*otherwise)(void *task, const char *why);

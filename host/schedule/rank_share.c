@@ -4,6 +4,8 @@
 #include "error.h"
 #include "log.h"
 #include "ranks.h"
+#include "schedule/rank_parts.h"
+#include "schedule/rank_slabs.h"
 #include "source/atoms.h"
 #include "target/boundary.h"
 #include "target/map.h"
@@ -136,69 +138,18 @@ bool rank_share_is_first(const ley_job *job)
 
 /* ---- Slabs ----------------------------------------------------------------------------------- */
 
-/* What a rank has left of its slabs, and whether it can do more. */
-typedef struct leavings {
-    int64_t slabs;
-    bool is_able;
-} leavings;
-
-/* Failures of devices are one rank's own. */
-static bool is_of_devices(ley_status status)
-{
-    return status == LEY_ERROR_NO_DEVICE || status == LEY_ERROR_DEVICE || status == LEY_ERROR_WRONG_RESULT;
-}
-
-/* Those of all ranks, in the order of ranks, become one list. */
+/* Those that are left on any rank become the queue of all. */
 static ley_status share_leavings(ley_job *job, bool is_able, size_t *count, bool *is_any_able, ley_error *error)
 {
     slab_queue *queue = job_result_queue(job);
-    const size_t ranks = (size_t)ranks_count();
-    const leavings own = {(int64_t)queue->returned_count, is_able};
-    leavings *all = calloc(ranks, sizeof *all);
-    int64_t most = 0;
-    if (all == NULL)
-        return ley_fail_memory(error, ranks * sizeof *all, "the ranks");
-    ranks_share(&own, sizeof own, all);
-    *count = 0;
-    *is_any_able = false;
-    for (size_t r = 0; r < ranks; r++) {
-        most = all[r].slabs > most ? all[r].slabs : most;
-        *is_any_able = *is_any_able || all[r].is_able;
-        *count += (size_t)all[r].slabs;
-    }
-    slab *padded = calloc((size_t)most + 1, sizeof *padded), *list = calloc(*count + 1, sizeof *list),
-         *together = calloc(ranks * (size_t)most + 1, sizeof *together);
-    const bool has_memory = padded != NULL && list != NULL && together != NULL;
-    if (has_memory && most > 0) {
-        memcpy(padded, queue->returned, (size_t)own.slabs * sizeof *padded);
-        ranks_share(padded, (size_t)most * sizeof *padded, together);
-        for (size_t r = 0, n = 0; r < ranks; n += (size_t)all[r++].slabs)
-            memcpy(list + n, together + r * (size_t)most, (size_t)all[r].slabs * sizeof *list);
-    }
-    if (has_memory) {
-        ranks_count_anew();
-        slab_queue_share(queue, list, *count, job->given != NULL);
-    } else {
-        free(list);
-    }
-    free(padded);
-    free(together);
-    free(all);
-    return has_memory ? LEY_OK : ley_fail_memory(error, *count * sizeof *list, "the ranks' slabs");
-}
-
-/* Of a queue that nobody has taken anything of, in their order. */
-static slab *open_slabs(const slab_queue *queue, size_t *count)
-{
-    const slab rest = {queue->next, queue->end - queue->next};
-    const size_t returned = queue->returned_count;
-    slab *all = malloc((returned + 1) * sizeof *all);
-    *count = returned + (rest.count > 0);
-    for (size_t i = 0; all != NULL && i < returned; i++)
-        all[i] = queue->returned[returned - 1 - i];
-    if (all != NULL && rest.count > 0)
-        all[returned] = rest;
-    return all;
+    slab *list = NULL;
+    const ley_status status =
+        rank_slabs_share(queue->returned, queue->returned_count, is_able, &list, count, is_any_able, error);
+    if (status != LEY_OK)
+        return status;
+    ranks_count_anew();
+    slab_queue_share(queue, false, list, *count, job->given != NULL);
+    return LEY_OK;
 }
 
 /* All of it is open, or what was given back before. */
@@ -209,50 +160,12 @@ static ley_status share_at_first(ley_job *job, ley_error *error)
     slab_queue *queue = job_result_queue(job);
     if (queue->shared != NULL)
         return share_leavings(job, true, &count, &is_any_able, error);
-    slab *all = open_slabs(queue, &count);
+    slab *all = rank_slabs_open(queue, &count);
     if (all == NULL)
         return ley_fail_memory(error, count * sizeof *all, "the ranks' slabs");
     ranks_count_anew();
-    slab_queue_share(queue, all, count, job->given != NULL);
+    slab_queue_share(queue, false, all, count, job->given != NULL);
     return LEY_OK;
-}
-
-static void put_text(char *to, size_t size, const char *text)
-{
-    const size_t length = text != NULL ? strnlen(text, size - 1) : 0;
-    if (length > 0)
-        memcpy(to, text, length);
-    to[length] = '\0';
-}
-
-/* Nobody else has the atoms for what a rank cannot do: its failure is that of all. */
-static ley_status share_failure(ley_status status, const ley_error *own, ley_error *error)
-{
-    struct failure {
-        ley_status status;
-        char message[512];
-    } said = {.status = status}, *all = calloc((size_t)ranks_count(), sizeof *all);
-    if (all == NULL)
-        return ley_fail_memory(error, (size_t)ranks_count() * sizeof *all, "the ranks");
-    put_text(said.message, sizeof said.message, own->message);
-    ranks_share(&said, sizeof said, all);
-    for (int r = 0; r < ranks_count() && status == LEY_OK; r++)
-        if (all[r].status != LEY_OK)
-            status = ley_fail(error, all[r].status, "rank %d: %s", r, all[r].message);
-    free(all);
-    return status;
-}
-
-/* The slabs of its own planes. */
-static ley_status run_part(ley_job *job, ley_status (*run)(ley_job *job, ley_error *error), ley_error *error)
-{
-    ley_error why = {0};
-    const ley_status own = slab_queue_left(job_result_queue(job)) > 0 ? run(job, &why) : LEY_OK,
-                     status = share_failure(own, &why, error);
-    if (own != LEY_OK)
-        ley_error_copy(error, &why);
-    ley_error_clear(&why);
-    return status;
 }
 
 ley_status rank_share_run(ley_job *job, ley_status (*run)(ley_job *job, ley_error *error), ley_error *error)
@@ -260,7 +173,7 @@ ley_status rank_share_run(ley_job *job, ley_status (*run)(ley_job *job, ley_erro
     if (!job->is_shared)
         return run(job, error);
     if (job_is_by_parts(job))
-        return run_part(job, run, error);
+        return rank_parts_run(job, run, error);
     size_t left = 0;
     bool is_able = job->engine->worker_count > 0, is_any_able = true;
     ley_error why = {0};
@@ -272,7 +185,7 @@ ley_status rank_share_run(ley_job *job, ley_status (*run)(ley_job *job, ley_erro
     do {
         if (is_able)
             status = run(job, &why);
-        if (status != LEY_OK && !is_of_devices(status)) {
+        if (status != LEY_OK && !rank_slabs_is_of_devices(status)) {
             ley_error_copy(error, &why);
             ley_error_clear(&why);
             return status;
@@ -295,12 +208,12 @@ ley_status rank_share_run(ley_job *job, ley_status (*run)(ley_job *job, ley_erro
 void rank_share_pieces(const ley_job *job, slab_queue *queue)
 {
     size_t count;
-    slab *all = job->is_shared ? open_slabs(queue, &count) : NULL;
+    slab *all = job->is_shared ? rank_slabs_open(queue, &count) : NULL;
     if (!job->is_shared)
         return;
     ranks_count_anew();
     if (all != NULL) {
-        slab_queue_share(queue, all, count, false);
+        slab_queue_share(queue, false, all, count, false);
     } else { /* others do them */
         slab_queue_stop(queue);
     }
@@ -363,6 +276,14 @@ static void move_slab(parcel *p, const ley_job *job, const rank_values *v, bool 
 }
 
 /* ---- What a rank says of itself -------------------------------------------------------------- */
+
+static void put_text(char *to, size_t size, const char *text)
+{
+    const size_t length = text != NULL ? strnlen(text, size - 1) : 0;
+    if (length > 0)
+        memcpy(to, text, length);
+    to[length] = '\0';
+}
 
 static void describe(rank_record *r, const ley_device_info *info, const device_record *of)
 {

@@ -22,7 +22,7 @@ void slab_queue_destroy(slab_queue *queue)
 
 static void count_on(slab_queue *queue, int64_t more)
 {
-    queue->counted = ranks_count_on(more) + more;
+    queue->counted = ranks_count_on(queue->is_own ? ranks_own() : 0, more) + more;
     queue->looked_s = ley_clock_s();
 }
 
@@ -30,16 +30,20 @@ void slab_queue_open(slab_queue *queue, slab *slabs, size_t count)
 {
     pthread_mutex_lock(&queue->mutex);
     free(queue->returned);
+    free(queue->shared);
+    queue->shared = NULL;
+    queue->shared_pieces = queue->counted = 0;
     queue->returned = slabs;
     queue->returned_count = queue->returned_capacity = count;
     queue->next = queue->end;
     pthread_mutex_unlock(&queue->mutex);
 }
 
-void slab_queue_share(slab_queue *queue, slab *slabs, size_t count, bool whole)
+void slab_queue_share(slab_queue *queue, bool is_own, slab *slabs, size_t count, bool whole)
 {
     pthread_mutex_lock(&queue->mutex);
     free(queue->shared);
+    queue->is_own = is_own;
     queue->shared = slabs;
     queue->shared_count = count;
     queue->is_whole = whole;
@@ -76,19 +80,32 @@ enum { ROUNDS = 2, ROUNDS_OF_RANKS = 4 };
 
 static int64_t takers_of(const slab_queue *queue)
 {
-    return queue->shared != NULL ? ranks_count() * (queue->takers > 0 ? queue->takers : 1) : queue->takers;
+    const int64_t takers = queue->takers > 0 ? queue->takers : 1;
+    return queue->shared == NULL || queue->is_own ? takers : ranks_count() * takers;
 }
 
 /* Guided self-scheduling: towards the end of the job the pieces get smaller, so that all devices
- * end together. */
+ * end together. Others help with own pieces where these take long: as large ones as this part of
+ * `most`, which take little, are not cut. */
+enum { SMALL_PART = 8 };
+
 static int64_t fair_share(const slab_queue *queue, int64_t most)
 {
     const int64_t takers = takers_of(queue), rounds = queue->shared != NULL ? ROUNDS_OF_RANKS : ROUNDS,
-                  left = queue->shared != NULL ? queue->shared_pieces - queue->counted : queue->end - queue->next;
-    int64_t share = takers > 1 ? left / (rounds * takers) : left;
-    if (share < 1)
-        share = 1;
+                  left = queue->shared != NULL ? queue->shared_pieces - queue->counted : queue->end - queue->next,
+                  least = queue->shared != NULL && queue->is_own && most > SMALL_PART ? most / SMALL_PART : 1;
+    int64_t share = takers > 1 || queue->shared != NULL ? left / (rounds * takers) : left;
+    if (share < least)
+        share = least;
     return share < most ? share : most;
+}
+
+slab slab_list_cut(const slab *slabs, size_t count, int64_t at, int64_t most)
+{
+    for (size_t i = 0; i < count; at -= slabs[i++].count)
+        if (at < slabs[i].count)
+            return (slab){slabs[i].first + at, slabs[i].count - at < most ? slabs[i].count - at : most};
+    return (slab){.count = 0};
 }
 
 /* The caller holds the mutex. */
@@ -110,18 +127,12 @@ static bool keep_returned(slab_queue *queue, slab s)
  * next time. */
 static slab shared_pieces(slab_queue *queue, int64_t at, int64_t count)
 {
-    slab taken = {.count = 0};
-    for (size_t i = 0; i < queue->shared_count && count > 0; at -= queue->shared[i++].count) {
-        const slab *s = &queue->shared[i];
-        if (at >= s->count)
-            continue;
-        const slab part = {s->first + at, s->count - at < count ? s->count - at : count};
-        count -= part.count;
-        at += part.count;
-        if (taken.count == 0)
-            taken = part;
-        else if (!keep_returned(queue, part))
+    const slab taken = slab_list_cut(queue->shared, queue->shared_count, at, count);
+    for (int64_t done = taken.count; done < count;) {
+        const slab more = slab_list_cut(queue->shared, queue->shared_count, at + done, count - done);
+        if (!keep_returned(queue, more))
             queue->stopped = true;
+        done += more.count;
     }
     return taken;
 }

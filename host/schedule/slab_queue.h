@@ -1,7 +1,7 @@
 /* The shared queue of slabs: pieces of a job still to compute (z-planes of a map, rows of a
  * boundary), handed out in pieces as large as each device likes. A slab that a device could not
  * finish comes back and goes to another. A queue that ranks share has the pieces that none of them
- * has taken on a counter of all ranks (ranks.h). */
+ * has taken on a counter of one of them (ranks.h). */
 #ifndef LEY_SCHEDULE_SLAB_QUEUE_H
 #define LEY_SCHEDULE_SLAB_QUEUE_H
 
@@ -27,6 +27,7 @@ typedef struct slab_queue {
     /* That ranks share, in place of next and end: pieces of these slabs, in their order, of which
      * the first `counted` were taken, as far as this rank knows since looked_s. */
     slab *shared; /* NULL: no others take anything of it */
+    bool is_own;  /* they are this rank's, and others help with them; else all ranks' */
     size_t shared_count;
     int64_t shared_pieces, counted;
     bool is_whole;
@@ -36,14 +37,15 @@ typedef struct slab_queue {
 void slab_queue_init(slab_queue *queue, int64_t pieces);
 void slab_queue_destroy(slab_queue *queue);
 
-/* Of a queue that nobody has taken anything of: pieces of these slabs, from malloc, are all that
- * there is to do, the last of them first. */
+/* Of a queue of which nobody is at anything: pieces of these slabs, from malloc, are all there is to
+ * do, the last of them first, and this rank's alone. */
 void slab_queue_open(slab_queue *queue, slab *slabs, size_t count);
 
-/* From now on all ranks take what they have not taken before of these slabs, from malloc, on a
- * counter that was cleared. What was given back here is no longer this queue's. `whole`: each taker
- * gets as much as it likes, also towards the end, so that slabs are those of one rank. */
-void slab_queue_share(slab_queue *queue, slab *slabs, size_t count, bool whole);
+/* From now on all ranks take what they have not taken before of these slabs, from malloc, on the
+ * counter of rank 0, or, where these are this rank's own, on that of this rank; counters were
+ * cleared. What was given back here is no longer this queue's. `whole`: each taker gets as much as
+ * it likes, also towards the end, so that slabs are those of one rank. */
+void slab_queue_share(slab_queue *queue, bool is_own, slab *slabs, size_t count, bool whole);
 
 /* A device joins, or leaves. */
 void slab_queue_join(slab_queue *queue);
@@ -64,6 +66,9 @@ bool slab_queue_reopen(slab_queue *queue, slab s);
 
 /* Nothing more is handed out. */
 void slab_queue_stop(slab_queue *queue);
+
+/* Of these slabs, in their order, the pieces from the `at`-th on, at most so many, of one slab. */
+slab slab_list_cut(const slab *slabs, size_t count, int64_t at, int64_t most);
 
 /* Pieces not done yet. */
 int64_t slab_queue_left(slab_queue *queue);

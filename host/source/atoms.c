@@ -320,19 +320,12 @@ ley_status ley_atoms_move(ley_atoms *atoms, const double *position_A, const doub
     return ley_atoms_complete(atoms, error);
 }
 
-/* Numbers that a driver still reads stay as they are. */
-static void drop_numbers(ley_atoms *atoms)
-{
-    if (!atoms->is_kept)
-        free(atoms->position_A);
-    atoms->is_kept = false;
-}
-
 void ley_atoms_destroy(ley_atoms *atoms)
 {
     if (atoms == NULL)
         return;
-    drop_numbers(atoms);
+    if (!atoms->is_kept)
+        free(atoms->position_A);
     free(atoms->other);
     free(atoms->residue);
     free(atoms->element);
@@ -440,13 +433,19 @@ void ley_atoms_set_part(ley_atoms *atoms, atoms_part *part, const atoms_facts *f
     }
 }
 
-static void move_numbers(ley_atoms *atoms, ley_atoms *from)
+void ley_atoms_swap_numbers(ley_atoms *a, ley_atoms *b)
 {
-    atoms->n = from->n;
-    atoms->position_A = from->position_A;
-    atoms->charge_e = from->charge_e;
-    atoms->radius_A = from->radius_A;
-    from->position_A = NULL;
+    const ley_atoms was = *a;
+    a->n = b->n;
+    a->position_A = b->position_A;
+    a->charge_e = b->charge_e;
+    a->radius_A = b->radius_A;
+    a->is_kept = b->is_kept;
+    b->n = was.n;
+    b->position_A = was.position_A;
+    b->charge_e = was.charge_e;
+    b->radius_A = was.radius_A;
+    b->is_kept = was.is_kept;
 }
 
 ley_status ley_atoms_take_numbers(ley_atoms *atoms, ley_atoms *from, ley_error *error)
@@ -456,12 +455,10 @@ ley_status ley_atoms_take_numbers(ley_atoms *atoms, ley_atoms *from, ley_error *
         atoms->share = calloc(1, sizeof *atoms->share);
         if (atoms->share == NULL)
             return ley_fail_memory(error, sizeof *atoms->share, "atoms");
-        move_numbers(atoms->share, atoms);
+        ley_atoms_swap_numbers(atoms, atoms->share);
         status = ley_atoms_complete(atoms->share, error);
-    } else {
-        drop_numbers(atoms);
     }
-    move_numbers(atoms, from);
+    ley_atoms_swap_numbers(atoms, from);
     ley_atoms_destroy(from);
     return status;
 }

@@ -23,8 +23,9 @@ typedef struct atoms_part {
     int64_t first, end;    /* this rank's planes [first, end) of z, whole layers; none where they are equal */
     const int64_t *planes; /* [ranks + 1]: rank r owns planes planes[r] to planes[r + 1] - 1; NULL: not dealt yet */
     double halo_A;         /* atoms that are so far above or below these planes are here, and those with images there */
-    large_charges large;   /* the whole molecule's */
-    size_t stride;         /* of the sample: atoms 0, stride, 2 stride ... of the molecule */
+    double origin_A, step_A, period_A; /* along z: of plane 0, from plane to plane, and of images; 0: there are none */
+    large_charges large;               /* the whole molecule's */
+    size_t stride;                     /* of the sample: atoms 0, stride, 2 stride ... of the molecule */
     size_t sampled;
     const double *sample_A; /* [sampled][3]; all arrays stand behind this struct */
 } atoms_part;
@@ -35,5 +36,27 @@ typedef struct atoms_sample {
     const double *position_A;
     size_t count, step, stride;
 } atoms_sample;
+
+double atoms_part_plane_A(const atoms_part *part, int64_t plane);
+
+/* Between which places atoms and images are that planes [first, end) need; no planes need none. */
+void atoms_part_reach(const atoms_part *part, int64_t first, int64_t end, double reach_A[2]);
+
+/* Where an atom and its images are along z between two places: *first_A, and then every period. How
+ * many. */
+int64_t atoms_part_images(const atoms_part *part, double z_A, const double within_A[2], double *first_A);
+
+/* What a rank has while it is at planes of another one. */
+typedef struct atoms_visit {
+    ley_atoms *own;
+    int64_t first, end;
+} atoms_visit;
+
+/* Has the atoms that planes [first, end) of rank `of` need, in place of its own, until it returns.
+ * All ranks show (ranks.h) the numbers of theirs, of count[r] atoms each. Errors: LEY_ERROR_MEMORY,
+ * and all is as it was. */
+ley_status atoms_part_visit(ley_atoms *atoms, int of, const int64_t *count, int64_t first, int64_t end,
+                            atoms_visit *made, ley_error *error);
+void atoms_part_return(ley_atoms *atoms, atoms_visit *visit);
 
 #endif

@@ -121,6 +121,7 @@ const method method_cutoff = {
     .kernel = &cutoff_kind,
     .prepare = cutoff_prepare,
     .renew = cutoff_renew,
+    .parts_move = true,
     .release = cutoff_release,
     .host_needs = host_needs,
     .outline = cutoff_outline,

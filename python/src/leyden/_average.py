@@ -1,7 +1,6 @@
 """leyden.average(): the mean potential of a trajectory."""
 from __future__ import annotations
 
-import contextlib
 import html
 import json
 import math
@@ -9,7 +8,7 @@ import os
 import threading
 import time
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, BinaryIO, Dict, Iterator, List, Literal, Mapping, Optional, Sequence, Tuple, Union
+from typing import TYPE_CHECKING, Any, Dict, List, Literal, Mapping, Optional, Sequence, Tuple, Union
 
 import numpy as np
 
@@ -195,13 +194,6 @@ def _header(report: Mapping[str, Any], cell: Cell, what: str) -> str:
 # ---- A run ---------------------------------------------------------------------------------------
 
 
-@contextlib.contextmanager
-def _in_memory() -> Iterator[Tuple[bytes, BinaryIO]]:
-    """The name of a file that is nowhere but in memory, and the file."""
-    with os.fdopen(os.memfd_create("sums"), "w+b", buffering=0) as file:
-        yield os.fsencode(f"/dev/fd/{file.fileno()}"), file
-
-
 class _Run:
     """A ley_average, which has its engine to itself."""
 
@@ -263,10 +255,13 @@ class _Run:
         return {name: np.frombuffer(ffi.buffer(pointer, 8 * found.planes), np.float64).copy()
                 for name, pointer in names.items()}
 
-    def begin(self, positions: np.ndarray, cell: np.ndarray) -> None:
+    def begin(self, ranks: Ranks, positions: np.ndarray, cell: np.ndarray) -> None:
         """By the first frame of all ranks."""
+        self._handle = ffi.new_handle(ranks)
+        given = ffi.new("ley_average_ranks *", {"count": ranks.count, "own": ranks.own, "add_up": lib.pyley_add_up,
+                                                "context": self._handle})
         first = ffi.cast("float *", positions.ctypes.data), ffi.cast("double *", cell.ctypes.data)
-        self._call(lambda error: lib.ley_average_begin(self._pointer, *first, error))
+        self._call(lambda error: lib.ley_average_begin(self._pointer, given, *first, error))
 
     def piece_end(self, frame: int) -> int:
         return int(lib.ley_average_piece_end(self._pointer, frame))
@@ -274,24 +269,10 @@ class _Run:
     def go_to(self, frame: int) -> None:
         self._call(lambda error: lib.ley_average_go_to(self._pointer, frame, error))
 
-    def join(self, ranks: Ranks, frames: int) -> None:
+    def share(self, frames: int) -> None:
         """The sums of all ranks, of so many frames."""
         self.go_to(frames)
-
-        def saved() -> bytes:
-            with _in_memory() as (path, file):
-                if self.frames() > 0:
-                    self.save(path)
-                file.seek(0)
-                return file.read()
-
-        def join(sums: bytes) -> None:
-            if sums:
-                with _in_memory() as (path, file):
-                    file.write(sums)
-                    self._call(lambda error: lib.ley_average_join(self._pointer, path, error))
-
-        ranks.together(saved, join)
+        self._call(lambda error: lib.ley_average_share(self._pointer, error))
 
     def finish(self) -> Dict[str, Any]:
         """The totals."""
@@ -393,11 +374,13 @@ class _Averaging:
         self.watcher.begin(self.done, len(self.frames))
         try:
             if self.ranks is not None:
-                self.run.begin(*self.frames.first())
+                self.run.begin(self.ranks, *self.frames.first())
             for block in self.frames.blocks(self.done, self.ranks, self.run.piece_end):
                 if self.ranks is not None:
                     self.run.go_to(self.frames.numbers.index(block.first))
                 self._add(block)
+                if self.ranks is not None:  # devices begin with it; the next piece is taken when they need it
+                    self.run.go_to(self.frames.numbers.index(int(block.numbers[-1])) + 1)
                 if self.checkpoint is not None and self.checkpoint.is_due():
                     self.checkpoint.save(self.run, self.count, self.done)
                 self.watcher.tell(self.done)
@@ -411,7 +394,7 @@ class _Averaging:
         if self.checkpoint is not None:
             self.checkpoint.save(self.run, self.count, self.done)
         if self.ranks is not None:
-            self.run.join(self.ranks, len(self.frames))
+            self.run.share(len(self.frames))
             self.frames.join(self.ranks)
             self.ranks.close()
 

@@ -568,11 +568,15 @@ class Frames:
         self.bad = sorted(one for _, bad in found for one in bad)[:_KEPT]
 
     def _pieces(self, ranks: Ranks, piece_end: Optional[Callable[[int], int]]) -> List[range]:
-        """Some for each of the ranks: as `piece_end` has them, or ever shorter ones, so that all end together."""
+        """Ever shorter ones, so that all ranks end together; each ends where `piece_end` says that one may end."""
         most = max(1, min(_BLOCK_BYTES // max(12 * self.atoms, 1), _MOST_FRAMES))
         ends = [0]
         while (left := len(self) - ends[-1]) > 0:
-            end = ends[-1] + max(1, min(most, left // (4 * ranks.count))) if piece_end is None else piece_end(ends[-1])
+            end = wanted = ends[-1] + max(1, min(most, left // (4 * ranks.count)))
+            if piece_end is not None:
+                end = ends[-1]
+                while end < wanted:
+                    end = piece_end(end)
             ends.append(min(end, len(self)))
         return [self.numbers[first:end] for first, end in zip(ends, ends[1:])]
 
