@@ -345,6 +345,25 @@ parts_that_fail() {
 }
 parts_that_fail
 
+# Ranks wait for one whose devices open late, which the report says by its name; and two files of
+# one size are not one that is damaged.
+parts_of_ranks_that_differ() {
+    local word="map box.atoms --method cutoff --spacing 3 --device cpu -q -o late.raw" mpi=${mpis##* }
+    # shellcheck disable=SC2086
+    run -n 1 "$BUILD/leyden-$mpi" $word --json late.json : \
+        -n 1 $faulty FAULTY_OPENCL=call=clCreateContext,fault=delay,delay_ms=700 "$BUILD/leyden-$mpi" $word >said 2>&1 || wrong "$mpi: a late rank: $(cat said)"
+    python3 -c "
+import json
+seconds = json.load(open('late.json'))['seconds']
+assert seconds['waiting'] > 0.2 and seconds['reading'] < seconds['waiting'], seconds" || wrong "$mpi: who was waited for?"
+    "$BUILD/leyden" generate waterbox --atoms 3000 --seed 5 -o other.atoms -q
+    # shellcheck disable=SC2086
+    run -n 2 "$BUILD/leyden-$mpi" $word : -n 1 "$BUILD/leyden-$mpi" ${word/box/other} >said 2>&1 && wrong "$mpi: two files of one size"
+    grep -q 'were given different files: .* rank 2 has 3000 (checksum .* a copy of it on each' said || wrong "$mpi: two files of one size: $(cat said)"
+    rm -f late.*
+}
+parts_of_ranks_that_differ
+
 # Where atoms, grid and ranks grow together, no rank's memory does; where each has all atoms it
 # does.
 memory_of_parts() {

@@ -291,9 +291,12 @@ static ley_status prepare(job_run *run, ley_error *error)
     if (opens_at_once(run))
         begin_opening(&devices, run, status);
     run->is_by_parts = reads_by_parts(run);
+    double opening_s = 0;
     if (ley_ranks_count() > 1) { /* drivers change the environment, which MPI reads */
         wait_for_opening(&devices);
+        opening_s = lap_s(&clock_s);
         status = check_same(run, status, error);
+        run->phases.waiting_s = lap_s(&clock_s);
     }
     if (status == LEY_OK)
         status = run->kind->read(run, error);
@@ -314,7 +317,7 @@ static ley_status prepare(job_run *run, ley_error *error)
     plan_file_explain(run->values->plan, error);
     if (status == LEY_OK && !is_by_host)
         status = create_job(run, error);
-    run->phases.preparing_s = lap_s(&clock_s);
+    run->phases.preparing_s = opening_s + lap_s(&clock_s);
     return status;
 }
 
