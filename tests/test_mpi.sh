@@ -364,33 +364,6 @@ assert seconds['waiting'] > 0.2 and seconds['reading'] < seconds['waiting'], sec
 }
 parts_of_ranks_that_differ
 
-# Where atoms, grid and ranks grow together, no rank's memory does; where each has all atoms it
-# does.
-memory_of_parts() {
-    cat >measured <<'END'
-#!/usr/bin/env python3
-import os, resource, subprocess, sys
-code = subprocess.call(sys.argv[1:], close_fds=False)
-rank = os.environ.get('OMPI_COMM_WORLD_RANK', os.environ.get('PMI_RANK'))
-open('memory.' + rank, 'w').write('%d\n' % resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)
-sys.exit(code)
-END
-    chmod +x measured
-    local n kind atoms_2 atoms_5 pqr_2 pqr_5
-    for n in 2 5; do
-        awk -v n=$n 'BEGIN {srand(5); for (i = 1; i <= 100000 * n; i++) printf "ATOM  %5d  O   HOH  %4d    %8.3f%8.3f%8.3f %7.4f %6.4f\n", i % 99999, i % 9999, 40 * rand(), 40 * rand(), 625 * n * rand(), rand() - 0.5, 1.5}' >long.pqr
-        "$BUILD/leyden" convert long.pqr -o long.atoms -q
-        for kind in atoms pqr; do
-            POCL_MAX_PTHREAD_COUNT=1 run -n $n ./measured "$BUILD/leyden-$mpi" map long.$kind --method cutoff --dims 12,12,$((156 * n)) --spacing 4 --device cpu -q -o long.raw >said 2>&1 || wrong "$mpi: $n ranks: $(cat said)"
-            eval "${kind}_$n=$(cat memory.* | sort -n | tail -n 1)"
-            rm -f memory.*
-        done
-    done
-    [ "$((10 * atoms_5))" -lt "$((12 * atoms_2))" ] || wrong "$mpi: the largest rank of 2 has $atoms_2 KB, and of 5 $atoms_5 KB"
-    [ "$((10 * pqr_5))" -gt "$((12 * pqr_2))" ] || wrong "$mpi: all atoms on each rank take $pqr_2 and $pqr_5 KB: too few to tell"
-}
-[ "${TEST_LEVEL:-quick}" = quick ] || memory_of_parts
-
 # ---- Long-range sums -----------------------------------------------------------------------------
 
 # Ranks spread charges and transform them together where that pays, as with many atoms on few nodes,
@@ -484,10 +457,12 @@ grep -q 'rank 1.*clEnqueueReadBuffer' said || wrong "$mpi: why parts were not ma
 [ ! -e parts.raw ] || wrong "$mpi: a map of parts that were not made"
 rm -f parts.* .leyden-*
 
-# Where atoms, points and ranks grow together, the memory of the largest rank does not. Here the
-# finest mesh is most of what one process has.
-if [ "${TEST_LEVEL:-quick}" != quick ]; then
-    mpi=${mpis##* }
+# Where atoms, grid and ranks grow together, the memory of the largest rank does not: of a cutoff,
+# and with local levels, where the finest mesh is most of what one process has. Where each rank has
+# all atoms it does.
+memory_of_ranks() {
+    local n words mpi=${mpis##* } numbers='2 2 5' # the first run builds kernels, which takes memory
+    [ "$TEST_LEVEL" = full ] && numbers+=' 16'
     cat >measure.py <<'END'
 import resource, subprocess, sys
 code = subprocess.call(sys.argv[2:], close_fds=False)
@@ -495,19 +470,25 @@ with open(sys.argv[1], 'a') as kilobytes:
     kilobytes.write(f'{resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss}\n')
 sys.exit(code)
 END
-    for n in 2 2 5; do # the first run builds kernels, which takes memory
+    for n in $numbers; do
+        awk -v n=$n 'BEGIN {srand(5); for (i = 1; i <= 100000 * n; i++) printf "ATOM  %5d  O   HOH  %4d    %8.3f%8.3f%8.3f %7.4f %6.4f\n", i % 99999, i % 9999, 40 * rand(), 40 * rand(), 625 * n * rand(), rand() - 0.5, 1.5}' >high.pqr
         awk -v n=$n 'BEGIN {srand(12); for (i = 1; i <= 2000 * n; i++) printf "ATOM  %5d  C   ALA A%4d    %8.3f%8.3f%8.2f %7.4f %6.4f\n", i, i % 9999, 120 * rand(), 120 * rand(), 200 * n * rand(), (i % 2) - 0.5, 1.5}' >wide.pqr
-        "$BUILD/leyden" convert wide.pqr -o wide.atoms --quiet
-        rm -f kilobytes.$n
-        run -n $n python3 measure.py kilobytes.$n "$BUILD/leyden-$mpi" map wide.atoms --method msm --solver multilevel --window nodal3 --splitting taylor2 --cutoff 2 --mesh-spacing 1 --dims 16,16,$((26 * n)) --spacing 8 --device cpu --quiet -o wide.raw --json wide.json >said 2>&1 || wrong "$n ranks of $mpi: a wide box: $(cat said)"
-        grep -q '"local_levels": [1-9]' wide.json || wrong "$n ranks of $mpi: a wide box has no local levels"
-        rm -f wide.raw*
+        "$BUILD/leyden" convert high.pqr -o high.atoms -q && "$BUILD/leyden" convert wide.pqr -o wide.atoms -q
+        for words in "high.atoms --method cutoff --dims 12,12,$((156 * n)) --spacing 4" "high.pqr --method cutoff --dims 12,12,$((156 * n)) --spacing 4" "wide.atoms --method msm --solver multilevel --window nodal3 --splitting taylor2 --cutoff 2 --mesh-spacing 1 --dims 16,16,$((26 * n)) --spacing 8"; do
+            rm -f "${words%% *}.$n"
+            # shellcheck disable=SC2086
+            POCL_MAX_PTHREAD_COUNT=1 run -n $n python3 measure.py "${words%% *}.$n" "$BUILD/leyden-$mpi" map $words --device cpu --quiet -o memory.raw --json memory.json >said 2>&1 || wrong "$n ranks of $mpi: $words: $(cat said)"
+        done
+        grep -q '"local_levels": [1-9]' memory.json || wrong "$n ranks of $mpi: a wide box has no local levels"
+        rm -f memory.raw*
     done
     python3 -c "
-most = [max(int(line) for line in open(f'kilobytes.{n}')) for n in (2, 5)]
-print('memory of the largest rank of 2 and of 5:', most, 'kB')
-assert most[1] <= 1.2 * most[0], most" || wrong "$mpi: the memory of the largest rank grows"
-fi
+for what in 'high.atoms', 'wide.atoms', 'high.pqr':
+    most = [max(int(line) for line in open(f'{what}.{n}')) for n in '$numbers'.split()[1:]]
+    print('memory of the largest rank,', what, most, 'kB')
+    assert (max(most) <= 1.2 * most[0]) == what.endswith('.atoms'), 'which grows, or is too little to tell'" || wrong "$mpi: the memory of the largest rank"
+}
+[ "${TEST_LEVEL:-quick}" = quick ] || memory_of_ranks
 
 # ---- Different devices ---------------------------------------------------------------------------
 
