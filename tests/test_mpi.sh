@@ -234,13 +234,14 @@ going_on() {
     local small="map molecule.pqr --method dcs --dims 160,160,160 --spacing 0.25 --slab 2 --device cpu --quiet" mpi n=0 there child
     local slow="$faulty FAULTY_OPENCL=call=clEnqueueNDRangeKernel,fault=delay,delay_ms=400,ever=1" # half a minute
     # shellcheck disable=SC2086
-    "$BUILD/leyden" $small -o right.mrc >said 2>&1 || wrong "going on: $(cat said)"
+    "$BUILD/leyden" $small -o right.mrc --json right.json >said 2>&1 || wrong "going on: $(cat said)"
+    small+=' --plan right.json' # of one device, however it is named
     for mpi in none $mpis; do
         there=$(planes_there)
         # shellcheck disable=SC2086
         case $mpi in
         none) $slow "$BUILD/leyden" $small -o kept.mrc --resume >said 2>&1 & ;;
-        *) run -n 2 $slow "$BUILD/leyden-$mpi" $small -o kept.mrc --resume >said 2>&1 & ;;
+        *) run -n 2 $slow "$BUILD/leyden-$mpi" ${small/cpu/pthread} -o kept.mrc --resume >said 2>&1 & ;;
         esac
         child=$!
         for _ in $(seq 100); do
@@ -261,11 +262,29 @@ going_on() {
     there=$(planes_there)
     mpi=${mpis##* } && n=2
     # shellcheck disable=SC2086
-    run -n $n "$BUILD/leyden-$mpi" $small -o kept.mrc --resume --json kept.json >said 2>&1 || wrong "$mpi goes on: $(cat said)"
-    cmp -s right.mrc kept.mrc || wrong "$mpi goes on, and makes other bytes"
+    run -n $n "$BUILD/leyden-$mpi" $small --verify 50 --seed 3 -o kept.mrc --resume --json kept.json >said 2>&1 || wrong "$mpi goes on: $(cat said)"
+    cmp -s -i 1024 right.mrc kept.mrc || wrong "$mpi goes on, and makes other values" # headers say how far off
     grep -q "\"kept_points\": $((there * 160 * 160))," kept.json || wrong "$mpi goes on: $there planes were there, $(grep kept_points kept.json)"
     [ ! -e kept.mrc.checkpoint ] || wrong "$mpi goes on, and leaves what it went on from"
-    rm -f kept.* right.mrc
+    # Without a plan devices are to be the same; and a file that is no checkpoint is left alone.
+    small=${small% --plan*}
+    # shellcheck disable=SC2086
+    $slow "$BUILD/leyden" $small -o kept.mrc --resume >said 2>&1 &
+    child=$!
+    for _ in $(seq 100); do
+        [ "$(planes_there)" -gt 0 ] && break
+        sleep 0.05
+    done
+    kill -TERM $child
+    wait $child
+    # shellcheck disable=SC2086
+    "$BUILD/leyden" ${small/cpu/pthread} -o kept.mrc --resume >said 2>&1 && wrong "going on with another device"
+    grep -q 'this run is of .*pthread.*and the one that left it was of .*cpu.*: repeat its command to go on' said || wrong "going on with another device: $(cat said)"
+    cp right.mrc kept.mrc.checkpoint
+    # shellcheck disable=SC2086
+    "$BUILD/leyden" $small -o kept.mrc --resume >said 2>&1 && wrong "going on from a map"
+    grep -q 'kept.mrc.checkpoint: it is no checkpoint .* move it away' said && cmp -s right.mrc kept.mrc.checkpoint || wrong "going on from a map: $(cat said)"
+    rm -f kept.* right.*
 }
 going_on
 

@@ -119,7 +119,8 @@ static const option_row map_options[] = {
      .help = "go on where the same command has left planes in MAP.checkpoint, and leave them there when it "
              "ends early; MAP is a .raw, .npy, .mrc or .ccp4 file",
      .more = "planes that were written are not computed again after a failure, a signal or a killed "
-             "process; another input or option is refused; give it from the first run on"},
+             "process; another input or option is refused, but for --verify and --seed, and for --device "
+             "where --plan names one device; give it from the first run on"},
     {.name = "field",
      .kind = OPTION_FLAG,
      .offset = offsetof(map_values, field),
