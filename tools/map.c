@@ -281,7 +281,11 @@ static int check_ranks(const job_run *run)
                           "leyden-mpi map ...",
                           has_ranks ? "ranks" : "link");
     if (has_link && !has_ranks)
-        return fail_usage(arguments->command, "--link needs --ranks: how many ranks it joins");
+        return fail_usage(arguments->command, "--link needs --ranks, how many ranks it joins; type: --ranks 4");
+    const double *link = ((const map_values *)arguments->values)->link;
+    if (link[0] <= link[1])
+        return fail_usage(arguments->command, "--link: bytes per second come first, then seconds; type: --link %g,%g",
+                          link[1], link[0]);
     return 0;
 }
 
