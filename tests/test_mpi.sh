@@ -192,7 +192,7 @@ assert [d['status'] for d in devices] == ['LEY_OK', 'LEY_ERROR_WRONG_RESULT'] an
     no_half_file failed "a rank that fails"
     run -n 1 "$leyden" map molecule.pqr --method dcs --spacing 2 --device cpu -o failed.dx : \
         -n 1 "$leyden" map other.pqr --method dcs --spacing 2 --device cpu -o failed.dx >said 2>&1 && wrong "$mpi: two molecules on one map"
-    grep -q 'ranks are to do the same job' said || wrong "$mpi: two molecules: $(cat said)"
+    grep -q 'ranks are to do the same job: .* start all of them by one command' said || wrong "$mpi: two molecules: $(cat said)"
     no_half_file failed "another molecule"
 
     # One that is killed, and all that are asked to end, while a map is written.
@@ -531,6 +531,9 @@ fi
 # ---- What is not dealt, and no MPI --------------------------------------------------------------
 
 for mpi in $mpis; do
+    # Standard input has one reader.
+    run -n 2 "$BUILD/leyden-$mpi" map - -o failed.dx <molecule.pqr >said 2>&1 && wrong "$mpi: standard input of two ranks"
+    grep -q 'one reader, and there are 2 ranks: write it to a file, and name that' said || wrong "$mpi: standard input of two ranks: $(cat said)"
     run -n 2 "$BUILD/leyden-$mpi" --version >said 2>&1
     [ "$(grep -c '^leyden ' said)" = 1 ] || wrong "$mpi: --version of two ranks: $(cat said)"
     # Molecules are dealt: each is computed once, by some rank.
@@ -547,7 +550,7 @@ assert report['written'] == 5 and [m['file'] for m in report['molecules']] == ['
     [ -e converted.raw ] || wrong "$mpi: nothing was converted"
     run -n 3 "$BUILD/leyden" map molecule.pqr --method dcs --spacing 1.5 --device cpu -o without.dx --quiet >said 2>&1 || wrong "without MPI: $(cat said)"
     cmp -s one_dcs.dx without.dx || wrong "without MPI: other bytes"
-    [ "$(grep -o 'built without MPI; the package leyden-mpi' said | wc -l)" = 2 ] || wrong "without MPI: $(cat said)"
+    [ "$(grep -o 'built without MPI; to deal it to all ranks type: mpirun -n 3 leyden-mpi ' said | wc -l)" = 2 ] || wrong "without MPI: $(cat said)"
 done
 
 [ $failures = 0 ] || { echo "$failures wrong"; exit 1; }

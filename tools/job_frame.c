@@ -47,8 +47,10 @@ static int check_standard_input(const job_run *run)
     const named_file file = run->kind->file != NULL ? run->kind->file(run) : (named_file){NULL, NULL, NULL};
     if (ley_ranks_count() > 1 &&
         (input_takes_stdin(run->arguments->operand) || (file.path != NULL && input_takes_stdin(file.path))))
-        return fail_usage(run->arguments->command, "standard input has one reader, and there are %d ranks: name a file",
-                          ley_ranks_count());
+        return fail_usage(
+            run->arguments->command,
+            "standard input has one reader, and there are %d ranks: write it to a file, and name that in place of -",
+            ley_ranks_count());
     return 0;
 }
 

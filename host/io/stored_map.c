@@ -432,7 +432,7 @@ static ley_status begin_on_ranks(file_store *s, ley_error *error)
     if (ranks_own() == 0)
         return status;
     return path[0] != '\0' ? ranks_file_open(path, &s->others, error)
-                           : ley_fail(error, LEY_ERROR_FILE, "%s: rank 0 cannot begin it", s->path);
+                           : ley_fail(error, LEY_ERROR_FILE, "%s: rank 0 cannot begin it, and says why", s->path);
 }
 
 /* Rank 0 takes what there is of the file, in place of a hidden one, and says so. */
@@ -460,7 +460,7 @@ static ley_status keep_on_ranks(file_store *s, ley_map *map, const char *kept, c
         return status;
     s->is_kept = true;
     return path[0] != '\0' ? ranks_file_open(path, &s->others, error)
-                           : ley_fail(error, LEY_ERROR_FILE, "%s: rank 0 cannot begin it", s->path);
+                           : ley_fail(error, LEY_ERROR_FILE, "%s: rank 0 cannot begin it, and says why", s->path);
 }
 
 static void free_store(file_store *s)

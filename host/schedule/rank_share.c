@@ -90,7 +90,8 @@ ley_status rank_share_begin(ley_job *job, ley_error *error)
         if (!is_same(&all[0], &all[r]))
             status = ley_fail(error, LEY_ERROR_USAGE,
                               "ranks are to do the same job: rank 0 has method %s with %lld atoms at %lld points, and "
-                              "rank %d method %s with %lld atoms at %lld points%s",
+                              "rank %d method %s with %lld atoms at %lld points%s: start all of them by one command, "
+                              "with files in a folder that all nodes have, or copies of them",
                               all[0].method, (long long)all[0].atoms, (long long)all[0].points, r, all[r].method,
                               (long long)all[r].atoms, (long long)all[r].points,
                               all[0].atoms == all[r].atoms ? ", or these are elsewhere" : "");
