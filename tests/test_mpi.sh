@@ -218,6 +218,39 @@ assert [d['status'] for d in devices] == ['LEY_OK', 'LEY_ERROR_WRONG_RESULT'] an
     done
 done
 
+# ---- No device -----------------------------------------------------------------------------------
+
+# A rank that has no device leaves the slabs to the others, and says why; where rank 0 has none, all
+# compute on their cores; and of several molecules such a rank does its own there.
+ranks_without_devices() {
+    local none="env OCL_ICD_VENDORS=/nonexistent" mpi=${mpis##* } words
+    # shellcheck disable=SC2086
+    $none "$BUILD/leyden" devices >/dev/null 2>&1 && return # there is a card
+    "$BUILD/leyden" generate waterbox --atoms 105000 -o parts.atoms -q # a large input
+    for words in "molecule.pqr --method msm --spacing 1" "parts.atoms --method cutoff --cutoff 6 --spacing 6"; do
+        # shellcheck disable=SC2086
+        "$BUILD/leyden" map $words --device cpu -q -o some_one.raw --json plan.json >said 2>&1 || wrong "one rank: $(cat said)"
+        words="map $words --plan plan.json -o some.raw"
+        # shellcheck disable=SC2086
+        run -n 1 "$BUILD/leyden-$mpi" $words --json some.json : -n 1 $none "$BUILD/leyden-$mpi" $words : -n 1 "$BUILD/leyden-$mpi" $words >said 2>&1 || wrong "$mpi: a rank without a device: $(cat said)"
+        grep -q 'rank 1 has computed nothing: there is no device' said || wrong "$mpi: a rank without a device: $(cat said)"
+        cmp -s some_one.raw some.raw || wrong "$mpi: a rank without a device: other bytes of $words"
+        python3 -c "
+import json
+devices = json.load(open('some.json'))['devices']
+assert [d['status'] for d in devices] == ['LEY_OK', 'LEY_ERROR_NO_DEVICE', 'LEY_OK'] and devices[1]['points'] == 0, devices" || wrong "$mpi: who had no device?"
+    done
+    words="map molecule.pqr --method dcs --spacing 1 -q"
+    # shellcheck disable=SC2086
+    run -n 1 $none "$BUILD/leyden-$mpi" $words -o some.raw --json some.json : -n 1 "$BUILD/leyden-$mpi" $words -o some.raw >said 2>&1 || wrong "$mpi: rank 0 without a device: $(cat said)"
+    grep -q '"host": "direct summation"' some.json || wrong "$mpi: rank 0 without a device: $(cat some.json)"
+    cp molecule.pqr some2.pqr
+    # shellcheck disable=SC2086
+    $none "$BUILD/leyden" ${words/molecule/molecule.pqr some2} -o '{}.raw' >said 2>&1 || wrong "molecules without a device: $(cat said)"
+    rm -f some* molecule.raw* parts.atoms
+}
+ranks_without_devices
+
 # ---- Going on ------------------------------------------------------------------------------------
 
 # Planes in kept.mrc.checkpoint; what cannot be read has none.

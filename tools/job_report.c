@@ -343,10 +343,13 @@ void print_written(const char *path, double seconds)
 static void print_failure(const ley_device_report *device, const ley_error *error, bool alone)
 {
     const char *why = device->failure != NULL ? device->failure : ley_status_text(device->status);
-    if (error->status == LEY_OK)
-        warn("device %d, %s, left the job: %s", device->device->index, device->device->name, why);
+    const short_text who = device->rank > 0 ? text_of("rank %d's ", device->rank) : text_of("%s", "");
+    if (error->status == LEY_OK && device->device->name[0] == '\0')
+        warn("rank %d has computed nothing: %s", device->rank, why);
+    else if (error->status == LEY_OK)
+        warn("%sdevice %d, %s, left the job: %s", who.s, device->device->index, device->device->name, why);
     else if (!alone) /* a single device's reason is the error's message */
-        fail(device->status, "device %d, %s: %s", device->device->index, device->device->name, why);
+        fail(device->status, "%sdevice %d, %s: %s", who.s, device->device->index, device->device->name, why);
     if (device->failure_log != NULL && (error->log == NULL || strcmp(error->log, device->failure_log) != 0))
         fprintf(stderr, "%s\n", device->failure_log);
 }

@@ -269,7 +269,7 @@ ley_status rank_share_run(ley_job *job, ley_status (*run)(ley_job *job, ley_erro
     if (status != LEY_OK)
         return status;
     if (!is_able)
-        status = ley_fail(&why, LEY_ERROR_NO_DEVICE, "there is no device");
+        status = ley_fail(&why, LEY_ERROR_NO_DEVICE, "%s", job->engine->lacking.message);
     do {
         if (is_able)
             status = run(job, &why);
@@ -386,6 +386,8 @@ static rank_record describe_own(const ley_job *job, size_t slabs)
     rank_record r;
     memset(&r, 0, sizeof r);
     r.slabs = (int64_t)slabs;
+    r.report.status = job->engine->lacking.status;
+    put_text(r.failure, sizeof r.failure, job->engine->lacking.message);
     for (size_t i = 0; i < job->engine->worker_count; i++) {
         const device_record *of = &job->records[i];
         if (r.name[0] == '\0' || (r.report.points == 0 && of->report.points > 0))
