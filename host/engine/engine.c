@@ -306,7 +306,8 @@ static ley_status open_selected(ley_engine *engine, const char *selector, ley_er
     return any_open(engine, error);
 }
 
-/* The first rank decides whether devices do a job at all; another one that has none takes no slab. */
+/* The first rank decides whether devices do a job at all; another one without any takes no
+ * slab. */
 ley_status ley_engine_create(const char *selector, ley_engine **engine, ley_error *error)
 {
     ley_engine *e = calloc(1, sizeof *e);

@@ -308,7 +308,7 @@ static ley_status deal_planes(atoms_part *part, const ley_grid *grid, double hal
 /* To which ranks an atom goes: those whose planes are in reach of it or of an image, and those at
  * the grid's ends, whose own is what is beyond; of ranks that have planes, in the order of these. */
 typedef struct reaches {
-    double (*halo_A)[2];            /* [count]; no narrower than what is the rank's own of the grid */
+    double (*halo_A)[2];            /* [count]; no narrower than its part of the grid */
     double low_A, high_A, period_A; /* of the grid */
     int count, found;               /* found: of the atom that was asked for last: */
     int *rank, *list;               /* [count]: who they are; which of them get it */
