@@ -253,6 +253,11 @@ $(BUILD)/tests/loose_plans/leyden: $(tool_objects) $(BUILD)/libleyden.a $(BUILD)
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(common) $(CFLAGS) -Wl,--wrap=msm_estimate -o $@ \
 		$(filter %.o,$^) $(filter %.a,$^) $(lib_libs) $(tool_libs)
+loose_ranks := $(mpis:%=$(BUILD)/tests/loose_plans/leyden-%)
+$(loose_ranks): $(BUILD)/tests/loose_plans/leyden-%: $(BUILD)/ranks_%.o $(tool_objects) $(BUILD)/libleyden.a $(BUILD)/tests/loose_plans/choose.o
+	$(call say,LINK,$@)
+	$(Q)$(mpicc) $(common) $(CFLAGS) -Wl,--wrap=msm_estimate -o $@ \
+		$(filter %.o,$^) $(filter %.a,$^) $(lib_libs) $(tool_libs)
 
 # A CUDA driver and compiler without a card, for test_cuda, which opens them beside itself. What its
 # kernels compute takes half of the test's time.
@@ -314,7 +319,7 @@ test: deps
 checked := $(if $(SANITIZE),$(shell BUILD=$(BUILD) TEST_LEVEL=$(TEST_LEVEL) bash tests/run.sh --list $(tests)),$(tests))
 
 ## Builds and runs the tests; TEST_LEVEL=quick|pairwise|full, TEST_JOBS=N: tests/run.sh has more.
-check: $(if $(filter -fsanitize=thread,$(SANITIZE)),,all $(mpis:%=$(BUILD)/leyden-%)) $(if $(SANITIZE),,pages) $(checked)
+check: $(if $(filter -fsanitize=thread,$(SANITIZE)),,all $(mpis:%=$(BUILD)/leyden-%) $(loose_ranks)) $(if $(SANITIZE),,pages) $(checked)
 	@BUILD=$(BUILD) CC='$(CC)' $(if $(TEST_LEVEL),TEST_LEVEL=$(TEST_LEVEL)) bash tests/run.sh $(tests)
 
 ## Builds and tests on another architecture under QEMU, as root: from minutes to an hour each.

@@ -80,7 +80,7 @@ typedef struct ley_link {
     int64_t ranks;
     double latency_s, bytes_per_s;
     bool by_parts; /* each rank has the atoms of its own planes, and those within so far of these: */
-    double halo_A; /* of the short-range sum; what meshes need is added */
+    double halo_A; /* of a short-range sum (ley_short_range_halo_A()); jobs with meshes know theirs */
 } ley_link;
 
 typedef struct ley_ranks_forecast {

@@ -71,6 +71,11 @@ void ranks_share(const void *own, size_t size, void *all)
     memcpy(all, own, size);
 }
 
+void ranks_add(double *numbers, size_t n)
+{
+    (void)numbers, (void)n;
+}
+
 /* Nobody is there to send anything, or to be sent to. */
 void ranks_send(const void *bytes, size_t size)
 {

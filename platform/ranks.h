@@ -41,6 +41,9 @@ void ranks_part(bool is_alone);
 void ranks_broadcast(void *bytes, size_t size);
 void ranks_share(const void *own, size_t size, void *all);
 
+/* Numbers of all ranks, as many of each, are added up, on all of them. */
+void ranks_add(double *numbers, size_t n);
+
 /* Bytes go to rank 0, which takes them from one rank after the other; or from any rank to another
  * one. */
 void ranks_send(const void *bytes, size_t size);

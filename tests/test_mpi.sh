@@ -520,6 +520,55 @@ for mpi in $mpis; do
     fi
 done
 
+# With a tolerance meshes are chosen by all ranks' shares, as one process does. tolerance_by_parts
+# COMMAND RANKS WORDS: the tolerance is kept, and by its plan one rank makes the same bytes; MISSED:
+# how many runs before missed it.
+tolerance_by_parts() {
+    local command=$1 n=$2 words="map long.atoms --tol 1e-3 --spacing 2 --device cpu --quiet $3" missed=$4
+    # shellcheck disable=SC2086
+    run -n "$n" "$BUILD/$command-$mpi" $words -o parts.raw --json parts.json >said 2>&1 || { wrong "$n ranks of $mpi: parts, $words: $(cat said)"; return; }
+    # shellcheck disable=SC2086
+    "$BUILD/leyden" $words --plan parts.json -o whole.raw --json whole.json >said 2>&1 || wrong "parts, whole: $words: $(cat said)"
+    cmp -s whole.raw parts.raw || wrong "$n ranks of $mpi make other bytes by parts: $words"
+    python3 -c "
+import json
+report, whole = json.load(open('parts.json')), json.load(open('whole.json'))
+assert report['accuracy']['relative_rms'] <= 1e-3 and report['accuracy']['passed'], report['accuracy']
+assert abs(report['accuracy']['relative_rms'] / whole['accuracy']['relative_rms'] - 1) < 1e-5 or report['accuracy']['points'] != whole['accuracy']['points'], (report['accuracy'], whole['accuracy'])
+assert 'local_levels' in report['plan'] and len(report['missed_rms']) == $missed, (report['plan'], report['missed_rms'])" || wrong "$n ranks of $mpi: the report of $words"
+    rm -f parts.* whole.*
+}
+mpi=${mpis##* }
+tolerance_by_parts leyden 3 "--method msm --solver multilevel --dims 12,12,310" 0
+tolerance_by_parts tests/loose_plans/leyden 2 "--method msm --math standard --dims 12,12,310" 1
+if [ "${TEST_LEVEL:-quick}" != quick ]; then
+    tolerance_by_parts leyden 2 "--method msm --dims 8,8,300 --cell 12,12,600 --periodic xyz" 0
+    tolerance_by_parts leyden 5 "--method msm --dims 12,12,310" 0
+fi
+
+# Values that are right, and further off than usual: layers of ions in step with the mesh, which the
+# method's own steps confirm, and heaps of charges between the same nodes. Rank 0 has all atoms for
+# that, and judges as one process does.
+awk 'BEGIN {for (i = 0; i < 2048; i++) printf "ATOM  %5d  C   ALA A%4d    %8.3f%8.3f%8.3f %7.4f %6.4f\n", i, i, 2 * (i % 16) + 0.5, 2 * (int(i / 16) % 16) + 0.5, 5 * int(i / 256) + 0.5, int(i / 256) % 2 ? -1 : 1, 1.5}' >layers.pqr
+awk 'BEGIN {srand(3); for (i = 0; i < 3000; i++) {if (i % 300 == 0) {x = 24 * rand(); y = 24 * rand(); z = 60 * rand(); q = rand() < 0.5 ? -0.3 : 0.3}; printf "ATOM  %5d  C   ALA A%4d    %8.3f%8.3f%8.3f %7.4f %6.4f\n", i, i, x + 0.01 * rand(), y + 0.01 * rand(), z + 0.01 * rand(), q, 1.5}}' >heaps.pqr
+second_opinion() {
+    local words="map $1.atoms --method msm --verify 2000 --device cpu $2"
+    "$BUILD/leyden" convert "$1.pqr" -o "$1.atoms" --quiet || wrong "$1.atoms"
+    # shellcheck disable=SC2086
+    "$BUILD/leyden" $words -o opinion.raw --json opinion.json --quiet >said 2>&1 || wrong "$1: $(cat said)"
+    # shellcheck disable=SC2086
+    run -n 2 "$BUILD/leyden-$mpi" $words --plan opinion.json -o parts.raw --json parts.json -v >said 2>&1 || wrong "$mpi: $1 by parts: $(cat said)"
+    grep -q "$3" said || wrong "$mpi: $1 by parts: $(cat said)"
+    python3 -c "
+import json
+one, parts = (json.load(open(name))['accuracy'] for name in ('opinion.json', 'parts.json'))
+assert parts['passed'] and abs(parts['tolerance'] / one['tolerance'] - 1) < 1e-3, (one, parts)" || wrong "$mpi: $1 by parts is judged otherwise"
+    cmp -s opinion.raw parts.raw || wrong "$mpi: $1 by parts: other bytes"
+    rm -f parts.* opinion.*
+}
+second_opinion layers "--dims 10,10,12 --origin 4,4,7 --spacing 2.5" "by the method's own steps"
+second_opinion heaps "--cutoff 6 --mesh-spacing 2 --dims 8,8,20 --spacing 3" "limit 0.2" # of others 0.014
+
 # A rank that cannot make its charges says so, and all end.
 mpi=${mpis##* }
 words="map long.atoms --method msm --cutoff 4 --mesh-spacing 1.25 --spacing 2 --device cpu --quiet ${long_cases[0]} -o parts.raw"

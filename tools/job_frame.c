@@ -253,7 +253,7 @@ static bool opens_at_once(const job_run *run)
  * rule stands in docs/clusters.md. */
 static bool reads_by_parts(const job_run *run)
 {
-    return ley_ranks_count() > 1 && run->method->halo_A != NULL && run->target != LEY_TARGET_POINTS && !run->is_dry &&
+    return ley_ranks_count() > 1 && run->method->takes_shares && run->target != LEY_TARGET_POINTS && !run->is_dry &&
            !run->keeps_atoms && opens_at_once(run) && ley_atoms_is_binary(run->arguments->operand);
 }
 

@@ -533,7 +533,7 @@ static ley_status place(job_run *run, ley_error *error)
     if (map->problem.target.points != NULL)
         return LEY_OK;
     ley_status status = choose_grid(map, &map->grid, error);
-    if (status == LEY_OK && run->is_by_parts)
+    if (status == LEY_OK && run->is_by_parts && run->method->halo_A != NULL)
         status = take_part(map, error);
     if (status == LEY_OK && run->is_dry && run->method->halo_A != NULL)
         run->link.halo_A = run->method->halo_A(&map->problem, grid);

@@ -29,6 +29,7 @@ const method_row auto_row = {
     .advice = msm_advice,
     .cell = msm_cell,
     .check_memory = msm_check_memory,
+    .takes_shares = true,
     .create = msm_create,
     .put_medium = msm_put_medium,
 };

@@ -232,6 +232,7 @@ const method_row cutoff_row = {
     .end = short_range_release,
     .cell = cell,
     .check_memory = check_memory,
+    .takes_shares = true,
     .halo_A = halo_A,
     .create = create,
     .put_medium = put_medium,

@@ -119,14 +119,6 @@ ley_status msm_check_memory(const void *problem, const ley_grid *grid, ley_error
     return ley_request_check_memory(&request, map->atoms, grid, error);
 }
 
-/* What a tolerance chooses is not known before atoms are read. */
-static double halo_A(const void *problem, const ley_grid *grid)
-{
-    const map_problem *map = problem;
-    const ley_request request = request_of(map);
-    return request.tolerance > 0 ? INFINITY : ley_long_range_halo_A(map->atoms, grid, &request.potential);
-}
-
 ley_status msm_create(const void *problem, ley_engine *engine, const ley_run_options *options, ley_job **job,
                       ley_error *error)
 {
@@ -321,7 +313,7 @@ const method_row msm_row = {
     .advice = msm_advice,
     .cell = msm_cell,
     .check_memory = msm_check_memory,
-    .halo_A = halo_A,
+    .takes_shares = true,
     .create = msm_create,
     .done = done,
     .put_medium = msm_put_medium,

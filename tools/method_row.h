@@ -38,8 +38,10 @@ typedef struct method_row {
     const periodic_cell *(*cell)(const void *input);
     ley_status (*check_memory)(const void *problem, const ley_grid *grid, ley_error *error);
 
-    /* How far beyond some planes of a grid the atoms are that the values there need, where ranks of
-     * a job each have a part of them; infinite: all atoms. NULL: all. */
+    /* Whether ranks of a job may each read a share of the atoms of a map. How far beyond some
+     * planes of a grid the atoms are that the values there need; infinite: all atoms. NULL: the job
+     * finds that itself. */
+    bool takes_shares;
     double (*halo_A)(const void *problem, const ley_grid *grid);
 
     /* The relative root mean square error that the values may have; 0: any. NULL: any. And where it

@@ -1,4 +1,5 @@
 /* Molecules by parts: ranks read shares of a file, deal planes of a grid, and exchange atoms. */
+#include "io/atoms_share.h"
 #include "core/deal.h"
 #include "error.h"
 #include "io/atoms_file.h"
@@ -151,34 +152,65 @@ static ley_status join_facts(atoms_facts *facts, const chain *c, ley_error *erro
     return LEY_OK;
 }
 
-/* Every so-manieth atom of the molecule comes to all. */
+/* Of an array of so many numbers of each atom of the share, those of every so-manieth atom of the
+ * molecule, which come to all. LEY_ERROR_MEMORY. */
+static ley_status share_every(const double *own, size_t width, size_t whole, size_t stride, double *made,
+                              ley_error *error)
+{
+    const size_t ranks = (size_t)ranks_count(), before = share_first(whole, ranks_own());
+    int64_t *first = calloc(ranks + 1, sizeof *first);
+    if (first == NULL)
+        return ley_fail_memory(error, ranks * sizeof *first, "the ranks");
+    for (size_t r = 0; r <= ranks; r++)
+        first[r] = (int64_t)((share_first(whole, (int)r) + stride - 1) / stride);
+    for (int64_t k = first[ranks_own()]; k < first[ranks_own() + 1]; k++)
+        memcpy(made + width * (size_t)k, own + width * ((size_t)k * stride - before), width * sizeof *made);
+    ranks_exchange_end(ranks_exchange_begin(made, width * sizeof *made, first));
+    free(first);
+    return LEY_OK;
+}
+
+/* Of all ranks. */
+static ley_status find_large_charges(const ley_atoms *share, size_t whole, large_charges *made, ley_error *error)
+{
+    double charge_e[LARGE_CHARGES_SAMPLE];
+    const size_t ranks = (size_t)ranks_count(), stride = whole / LARGE_CHARGES_SAMPLE + 1;
+    large_charges *all = calloc(ranks + 1, sizeof *all), *own = all != NULL ? all + ranks : NULL;
+    if (all == NULL)
+        return ley_fail_memory(error, ranks * sizeof *all, "the ranks");
+    const ley_status status = share_every(ley_atoms_charges_e(share), 1, whole, stride, charge_e, error);
+    if (status == LEY_OK) {
+        large_charges_begin(made, (whole - 1) / stride + 1, charge_e);
+        *own = *made;
+        large_charges_add(own, ley_atoms_count(share), ley_atoms_positions_A(share), ley_atoms_charges_e(share));
+        ranks_share(own, sizeof *own, all);
+        for (size_t r = 0; r < ranks; r++)
+            large_charges_join(made, &all[r]);
+    }
+    free(all);
+    return status;
+}
+
 static ley_status make_part(const ley_atoms *share, size_t whole, atoms_part **made, ley_error *error)
 {
     const size_t ranks = (size_t)ranks_count(), stride = whole / ATOMS_SAMPLE + 1, sampled = (whole - 1) / stride + 1,
                  bytes = (ranks + 1) * sizeof(int64_t) + 3 * sampled * sizeof(double);
     atoms_part *part = calloc(1, sizeof *part + bytes);
-    int64_t *first = calloc(ranks + 1, sizeof *first);
-    if (part == NULL || first == NULL) {
-        free(part);
-        free(first);
+    if (part == NULL)
         return ley_fail_memory(error, bytes, "a part of the atoms");
-    }
-    int64_t *planes = (int64_t *)(void *)(part + 1);
-    double *sample_A = (double *)(void *)(planes + ranks + 1);
-    for (size_t r = 0; r <= ranks; r++)
-        first[r] = (int64_t)((share_first(whole, (int)r) + stride - 1) / stride);
-    const size_t before = share_first(whole, ranks_own());
-    for (int64_t k = first[ranks_own()]; k < first[ranks_own() + 1]; k++)
-        memcpy(sample_A + 3 * k, ley_atoms_positions_A(share) + 3 * ((size_t)k * stride - before),
-               3 * sizeof *sample_A);
-    ranks_exchange_end(ranks_exchange_begin(sample_A, 3 * sizeof *sample_A, first));
-    free(first);
+    double *sample_A = (double *)(void *)((int64_t *)(void *)(part + 1) + ranks + 1);
     part->whole = whole;
     part->stride = stride;
     part->sampled = sampled;
     part->sample_A = sample_A;
-    *made = part;
-    return LEY_OK;
+    ley_status status = share_every(ley_atoms_positions_A(share), 3, whole, stride, sample_A, error);
+    if (status == LEY_OK)
+        status = find_large_charges(share, whole, &part->large, error);
+    if (status == LEY_OK)
+        *made = part;
+    else
+        free(part);
+    return status;
 }
 
 static ley_status read_open_file(const ley_atoms_file *f, chain *c, ley_atoms **atoms, ley_error *error)
@@ -257,15 +289,6 @@ static double *make_weights(const atoms_part *part, int64_t planes, int64_t laye
     return weight;
 }
 
-/* Between which places the atoms are a rank's own: up to the next rank's planes, and all that is
- * below or above the grid. */
-static void find_own(const atoms_part *part, const ley_grid *grid, int rank, double own_A[2])
-{
-    const int64_t first = part->planes[rank], end = part->planes[rank + 1];
-    own_A[0] = first == end ? INFINITY : first > 0 ? atoms_part_plane_A(part, first) : -INFINITY;
-    own_A[1] = end == grid->n[2] ? INFINITY : atoms_part_plane_A(part, end);
-}
-
 static ley_status deal_planes(atoms_part *part, const ley_grid *grid, const double *speed, ley_error *error)
 {
     const int ranks = ranks_count(), own = ranks_own();
@@ -281,21 +304,19 @@ static ley_status deal_planes(atoms_part *part, const ley_grid *grid, const doub
     part->planes = planes;
     part->first = planes[own];
     part->end = planes[own + 1];
-    find_own(part, grid, own, part->own_A);
     return LEY_OK;
 }
 
 /* ---- Atoms ----------------------------------------------------------------------------------- */
 
-/* To which ranks an atom goes: those whose planes are in reach of it or of an image, and those at
- * the grid's ends, whose own is what is beyond; of ranks that have planes, in the order of these. */
+/* To which ranks an atom goes: those whose planes are in reach of it or of an image; of ranks that
+ * have planes, in the order of these. */
 typedef struct reaches {
     const atoms_part *part;
-    double (*halo_A)[2];  /* [count]; no narrower than its part of the grid */
-    double low_A, high_A; /* of the grid */
-    int count, found;     /* found: of the atom that was asked for last: */
-    int *rank, *list;     /* [count]: who they are; which of them get it */
-    bool *is_found;       /* [count] */
+    double (*halo_A)[2]; /* [count] */
+    int count, found;    /* found: of the atom that was asked for last: */
+    int *rank, *list;    /* [count]: who they are; which of them get it */
+    bool *is_found;      /* [count] */
 } reaches;
 
 static void free_reaches(reaches *of)
@@ -305,15 +326,13 @@ static void free_reaches(reaches *of)
     free(of->is_found);
 }
 
-static ley_status make_reaches(const atoms_part *part, const ley_grid *grid, reaches *made, ley_error *error)
+static ley_status make_reaches(const atoms_part *part, reaches *made, ley_error *error)
 {
     const size_t ranks = (size_t)ranks_count();
     *made = (reaches){.part = part,
                       .halo_A = calloc(ranks, sizeof *made->halo_A),
                       .rank = calloc(2 * ranks, sizeof *made->rank),
-                      .is_found = calloc(ranks, sizeof *made->is_found),
-                      .low_A = atoms_part_plane_A(part, 0),
-                      .high_A = atoms_part_plane_A(part, grid->n[2] - 1)};
+                      .is_found = calloc(ranks, sizeof *made->is_found)};
     if (made->halo_A == NULL || made->rank == NULL || made->is_found == NULL)
         return ley_fail_memory(error, ranks * sizeof *made->halo_A, "the ranks");
     made->list = made->rank + ranks;
@@ -321,9 +340,7 @@ static ley_status make_reaches(const atoms_part *part, const ley_grid *grid, rea
         const int64_t first = part->planes[r], end = part->planes[r + 1];
         if (first == end)
             continue;
-        double *halo_A = made->halo_A[made->count];
-        atoms_part_reach(part, first, end, halo_A);
-        halo_A[1] = fmax(halo_A[1], atoms_part_plane_A(part, end));
+        atoms_part_reach(part, first, end, made->halo_A[made->count]);
         made->rank[made->count++] = r;
     }
     return LEY_OK;
@@ -364,10 +381,6 @@ static void find_takers(reaches *of, double z_A)
         for (int k = first_in_reach(of, at_A); k < of->count && of->halo_A[k][0] <= at_A; k++)
             take(of, k);
     }
-    if (z_A < of->low_A)
-        take(of, 0);
-    if (z_A > of->high_A)
-        take(of, last);
 }
 
 /* The numbers of the atoms that go to rank r, from to[r] on: [to[ranks]], in *list. */
@@ -447,28 +460,27 @@ static ley_status deal_array(const array *a, const int32_t *list, const int64_t 
     return LEY_OK;
 }
 
-/* In place of the share. */
-static ley_status deal_atoms(ley_atoms *share, atoms_part *part, const int32_t *list, const int64_t *to,
+/* Where there are none, one that has no charge, and is beyond the halo. */
+static ley_status deal_atoms(ley_atoms *atoms, const atoms_part *part, const int32_t *list, const int64_t *to,
                              const int64_t *from, ley_error *error)
 {
     array arrays[ARRAYS];
     ley_atoms *made = NULL;
     const size_t n = (size_t)from[ranks_count()];
-    part->is_empty = n == 0;
     ley_status status = ley_atoms_allocate(n > 0 ? n : 1, &made, error);
     if (status == LEY_OK)
-        find_arrays(share, made, arrays);
+        find_arrays(ley_atoms_share(atoms), made, arrays);
     for (int k = 0; k < ARRAYS && status == LEY_OK; k++)
         status = deal_array(&arrays[k], list, to, from, error);
-    if (status == LEY_OK && part->is_empty) /* there must be an atom */
+    if (status == LEY_OK && n == 0)
         memcpy(ley_atoms_numbers(made), part->sample_A, 3 * sizeof *part->sample_A);
     if (status == LEY_OK)
-        ley_atoms_swap_numbers(share, made);
+        return ley_atoms_take_numbers(atoms, made, error);
     ley_atoms_destroy(made);
     return status;
 }
 
-static ley_status exchange(ley_atoms *atoms, atoms_part *part, const ley_grid *grid, ley_error *error)
+static ley_status exchange(ley_atoms *atoms, const atoms_part *part, ley_error *error)
 {
     const size_t ranks = (size_t)ranks_count();
     reaches of = {.halo_A = NULL};
@@ -476,9 +488,9 @@ static ley_status exchange(ley_atoms *atoms, atoms_part *part, const ley_grid *g
     int64_t *to = calloc(2 * (ranks + 1), sizeof *to);
     if (to == NULL)
         return ley_fail_memory(error, 2 * ranks * sizeof *to, "the ranks");
-    ley_status status = make_reaches(part, grid, &of, error);
+    ley_status status = make_reaches(part, &of, error);
     if (status == LEY_OK)
-        status = list_atoms(atoms, &of, to, &list, error);
+        status = list_atoms(ley_atoms_share(atoms), &of, to, &list, error);
     if (status == LEY_OK)
         status = ask_counts(to, to + ranks + 1, error);
     if (status == LEY_OK)
@@ -489,32 +501,78 @@ static ley_status exchange(ley_atoms *atoms, atoms_part *part, const ley_grid *g
     return status;
 }
 
-/* All atoms come to each rank. */
-static ley_status take_all(ley_atoms *atoms, ley_error *error)
+/* All atoms, of the shares of all ranks. */
+static ley_status join_shares(const ley_atoms *atoms, ley_atoms **joined, ley_error *error)
 {
-    const atoms_part *part = ley_atoms_part(atoms);
-    const size_t ranks = (size_t)ranks_count(), whole = part->whole, n = ley_atoms_count(atoms);
+    const ley_atoms *share = ley_atoms_share(atoms);
+    const size_t ranks = (size_t)ranks_count(), whole = ley_atoms_whole_count(atoms);
     array arrays[ARRAYS];
-    ley_atoms *made = NULL;
     int64_t *first = calloc(ranks + 1, sizeof *first);
-    ley_status status = first != NULL ? ley_atoms_allocate(whole, &made, error)
+    ley_status status = first != NULL ? ley_atoms_allocate(whole, joined, error)
                                       : ley_fail_memory(error, ranks * sizeof *first, "the ranks");
     for (size_t r = 0; r <= ranks && status == LEY_OK; r++)
         first[r] = (int64_t)share_first(whole, (int)r);
     if (status == LEY_OK)
-        find_arrays(atoms, made, arrays);
+        find_arrays(share, *joined, arrays);
     for (int k = 0; k < ARRAYS && status == LEY_OK; k++) {
         const array *a = &arrays[k];
-        memcpy(a->made + a->width * (size_t)first[ranks_own()], a->here, a->width * n * sizeof(double));
+        memcpy(a->made + a->width * (size_t)first[ranks_own()], a->here,
+               a->width * ley_atoms_count(share) * sizeof(double));
         ranks_exchange_end(ranks_exchange_begin(a->made, a->width * sizeof(double), first));
     }
     free(first);
+    return status;
+}
+
+ley_status ley_atoms_take_all(ley_atoms *atoms, ley_error *error)
+{
+    ley_atoms *all = NULL;
+    if (ley_atoms_part(atoms) == NULL)
+        return LEY_OK;
+    ley_status status = join_shares(atoms, &all, error);
+    if (status == LEY_OK)
+        status = ley_atoms_take_numbers(atoms, all, error);
     if (status != LEY_OK)
         return status;
-    ley_atoms_swap_numbers(atoms, made);
-    ley_atoms_destroy(made);
+    ley_atoms_put_all(atoms, NULL);
     ley_atoms_set_part(atoms, NULL, NULL);
     return ley_atoms_complete(atoms, error);
+}
+
+/* What rank r has of an array comes to rank 0, in its place there. */
+static void bring_array(const array *a, size_t whole)
+{
+    const size_t unit = a->width * sizeof(double);
+    if (ranks_own() > 0) {
+        ranks_send(a->here, unit * (share_first(whole, ranks_own() + 1) - share_first(whole, ranks_own())));
+        return;
+    }
+    memcpy(a->made, a->here, unit * share_first(whole, 1));
+    for (int r = 1; r < ranks_count(); r++)
+        ranks_receive(r, a->made + a->width * share_first(whole, r),
+                      unit * (share_first(whole, r + 1) - share_first(whole, r)));
+}
+
+ley_status atoms_share_bring(ley_atoms *atoms, ley_error *error)
+{
+    const ley_atoms *share = ley_atoms_share(atoms);
+    const size_t whole = ley_atoms_whole_count(atoms);
+    array arrays[ARRAYS] = {{ley_atoms_positions_A(share), NULL, 3},
+                            {ley_atoms_charges_e(share), NULL, 1},
+                            {ley_atoms_radii_A(share), NULL, 1}};
+    ley_atoms *all = NULL;
+    bool has_room = ranks_own() > 0 || ley_atoms_allocate(whole, &all, error) == LEY_OK;
+    ranks_broadcast(&has_room, sizeof has_room);
+    if (!has_room)
+        return LEY_ERROR_MEMORY;
+    if (ranks_own() == 0)
+        find_arrays(share, all, arrays);
+    for (int k = 0; k < ARRAYS; k++)
+        bring_array(&arrays[k], whole);
+    if (ranks_own() > 0)
+        return LEY_OK;
+    ley_atoms_put_all(atoms, all);
+    return ley_atoms_complete(all, error);
 }
 
 /* Along z, where atoms have images; infinite where these lie across planes. */
@@ -527,28 +585,44 @@ static double period_of(const bool periodic[3], const double cell_A[3][3])
     return period_A;
 }
 
-ley_status ley_atoms_take_part(ley_atoms *atoms, const ley_grid *grid, const bool periodic[3],
-                               const double cell_A[3][3], double halo_A, double speed, ley_error *error)
+/* Whether planes are dealt, now or before: not where no rank has any speed. */
+static ley_status begin_part(atoms_part *part, const ley_grid *grid, double speed, bool *are_dealt, ley_error *error)
 {
     const size_t ranks = (size_t)ranks_count();
-    atoms_part *part = (atoms_part *)(uintptr_t)ley_atoms_part(atoms);
-    const double period_A = period_of(periodic, cell_A);
+    *are_dealt = part->planes != NULL;
+    if (*are_dealt)
+        return LEY_OK;
+    part->origin_A = grid->origin_A[2];
+    part->step_A = grid->step_A[2][2];
     double *all = calloc(ranks, sizeof *all);
     if (all == NULL)
         return ley_fail_memory(error, ranks * sizeof *all, "the ranks");
     ranks_share(&speed, sizeof speed, all);
-    ley_status status = LEY_OK;
-    if (part != NULL && isfinite(halo_A) && isfinite(period_A) && deal_compare_speeds(all, ranks)) {
-        part->halo_A = halo_A;
-        part->origin_A = grid->origin_A[2];
-        part->step_A = grid->step_A[2][2];
-        part->period_A = period_A;
-        status = deal_planes(part, grid, all, error);
-        if (status == LEY_OK)
-            status = exchange(atoms, part, grid, error);
-    } else if (part != NULL) {
-        status = take_all(atoms, error);
-    }
+    *are_dealt = deal_compare_speeds(all, ranks);
+    const ley_status status = *are_dealt ? deal_planes(part, grid, all, error) : LEY_OK;
     free(all);
     return status;
+}
+
+ley_status ley_atoms_take_part(ley_atoms *atoms, const ley_grid *grid, const bool periodic[3],
+                               const double cell_A[3][3], double halo_A, double speed, ley_error *error)
+{
+    atoms_part *part = (atoms_part *)(uintptr_t)ley_atoms_part(atoms);
+    const double period_A = period_of(periodic, cell_A);
+    bool are_dealt;
+    if (part == NULL)
+        return LEY_OK;
+    if (!isfinite(halo_A) || !isfinite(period_A))
+        return ley_atoms_take_all(atoms, error);
+    const bool is_anew = part->planes != NULL;
+    if (is_anew && halo_A <= part->halo_A)
+        return LEY_OK;
+    part->halo_A = halo_A;
+    part->period_A = period_A;
+    const ley_status status = begin_part(part, grid, speed, &are_dealt, error);
+    if (status != LEY_OK)
+        return status;
+    if (!are_dealt)
+        return ley_atoms_take_all(atoms, error);
+    return exchange(atoms, part, error);
 }

@@ -19,7 +19,6 @@ typedef struct floor_sum {
     size_t n;
     const tolerance_place *places;
     squares squares[PARTS];
-    double weights[PARTS];
 } floor_sum;
 
 /* Of a charge: of its images that are near, or of the nearest one. */
@@ -74,7 +73,6 @@ static void sum_parts(void *context, size_t first, size_t last)
             add_squares_at(&terms, f->is_thin, f->places[i].place_A, &here);
             f->squares[part].screened += f->places[i].weight * here.screened;
             f->squares[part].unscreened += f->places[i].weight * here.unscreened;
-            f->weights[part] += f->places[i].weight;
         }
 }
 
@@ -90,22 +88,31 @@ static bool is_thin(const cell *c)
     return shortest_A < 2 * LEY_TOLERANCE_NEAR_A;
 }
 
-tolerance_terms tolerance_terms_at(const reference_terms *terms, size_t n, const tolerance_place *places)
+void tolerance_squares_at(const reference_terms *terms, size_t n, const tolerance_place *places, double sum[2])
 {
     floor_sum f = {.terms = terms, .is_thin = is_thin(terms->cell), .n = n, .places = places};
-    squares sum = {0, 0};
-    double weights = 0;
     parallel_ranges(PARTS, sum_parts, &f);
+    sum[0] = sum[1] = 0;
     for (size_t part = 0; part < PARTS; part++) {
-        sum.screened += f.squares[part].screened;
-        sum.unscreened += f.squares[part].unscreened;
-        weights += f.weights[part];
+        sum[0] += f.squares[part].screened;
+        sum[1] += f.squares[part].unscreened;
     }
-    if (!(weights > 0))
-        return (tolerance_terms){0, 0};
+}
+
+tolerance_terms tolerance_terms_of(const reference_terms *terms, const double sum[2], double weights)
+{
     const double constant = fabs(terms->constant);
-    const double screened = sqrt(sum.screened / weights), unscreened = sqrt(sum.unscreened / weights);
-    return (tolerance_terms){constant * screened, constant * unscreened};
+    return weights > 0 ? (tolerance_terms){constant * sqrt(sum[0] / weights), constant * sqrt(sum[1] / weights)}
+                       : (tolerance_terms){0, 0};
+}
+
+tolerance_terms tolerance_terms_at(const reference_terms *terms, size_t n, const tolerance_place *places)
+{
+    double sum[2], weights = 0;
+    tolerance_squares_at(terms, n, places, sum);
+    for (size_t i = 0; i < n; i++)
+        weights += places[i].weight;
+    return tolerance_terms_of(terms, sum, weights);
 }
 
 /* What plans and first runs go by: with half of what no map need be nearer than. */
@@ -164,6 +171,11 @@ void tolerance_judge(ley_report *r, double tolerance, const reference_terms *ter
     if (!(r->tolerance_share > 1) || terms->atoms == NULL || !floor_may_do(r, tolerance, terms, n, places))
         return;
     *made = tolerance_terms_at(terms, n, places);
+    tolerance_judge_by(r, tolerance, made);
+}
+
+void tolerance_judge_by(ley_report *r, double tolerance, const tolerance_terms *made)
+{
     lower(r, tolerance, tolerance_floor(made, tolerance));
 }
 

@@ -119,7 +119,7 @@ void mesh_share_foresee(const void *shared, const ley_link *link, rank_outlook *
     const local_ranks r = {(int)link->ranks, {link->latency_s, link->bytes_per_s}};
     share_terms t = {.is_able = !looks_at_all(h)};
     local_forecast local;
-    *made = (rank_outlook){.alone_s = 0};
+    *made = (rank_outlook){.halo_A = o->near_A};
     if (h->levels == 0 || r.ranks < 2) {
         made->can_part = h->levels == 0;
         return;
@@ -143,7 +143,7 @@ void mesh_share_foresee(const void *shared, const ley_link *link, rank_outlook *
     made->part_moved_bytes = local.moved_bytes;
     made->part_device_bytes = local.device_bytes;
     made->part_host_bytes = local.host_bytes;
-    made->halo_A = local_halo_A(h, local.levels);
+    made->halo_A = fmax(local_halo_A(h, local.levels), o->near_A);
 }
 
 static share_terms find_terms(const hierarchy *h, const mesh_share_problem *p, const job_view *job)

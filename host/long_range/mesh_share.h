@@ -102,6 +102,7 @@ typedef struct mesh_outlook {
     size_t atoms;
     char library[16]; /* of transforms, as asked for, or empty */
     bool can_part;    /* mesh_share_halo_A() is finite */
+    double near_A;    /* the halo of the short-range sum */
 } mesh_outlook;
 void mesh_share_foresee(const void *outlook, const ley_link *link, struct rank_outlook *made);
 

@@ -436,6 +436,8 @@ static mesh_outlook *outlook_of(const msm_task *task, const stage_place *place, 
     o->meshes = task->meshes;
     o->atoms = atoms;
     o->can_part = task->near.map != NULL && isfinite(mesh_share_halo_A(&task->meshes, &task->points));
+    o->near_A =
+        task->near.map != NULL ? ley_short_range_halo_A(task->near.atoms, &task->points, &task->near.range) : INFINITY;
     o->device.info = place->device->info;
     for (size_t i = 0; i < place->job->device_count; i++)
         if (place->job->devices[i].info == place->device->info)
@@ -451,7 +453,7 @@ ley_status msm_field_forecast(void *context, const stage_place *place, void *sta
     const solver *s = &((const field_state *)state)->solver;
     const size_t atoms = ley_atoms_count(task->near.atoms);
     double largest;
-    const double meshes = solver_bytes(s, &largest), bins = msm_bytes(&task->meshes, atoms);
+    const double meshes = solver_bytes(s, &largest), bins = msm_bytes(&task->meshes, atoms, 1);
     solver_describe(s, f->details, sizeof f->details);
     if (solver_prepare_s(s) > 0)
         forecast_before(f, "plans of transforms", solver_prepare_s(s));

@@ -154,6 +154,21 @@ bool ley_job_long_range(const ley_job *job, ley_long_range *range)
     return true;
 }
 
+/* ---- For requests ---------------------------------------------------------------------------- */
+
+static ley_status create_for(const sum_request *r, ley_engine *engine, const ley_long_range *range,
+                             const ley_run_options *options, ley_job **job, ley_error *error)
+{
+    return ley_job_create_long_range(engine, r->atoms, r->target, range, options, job, error);
+}
+
+static const request_row request = {.has_meshes = true,
+                                    .needs = msm_estimate_needs,
+                                    .estimate = msm_estimate,
+                                    .create = create_for,
+                                    .check_memory = ley_long_range_check_memory,
+                                    .halo_A = ley_long_range_halo_A};
+
 static ley_status stricter(const void *context, ley_engine *engine, const ley_run_options *options, const method **m,
                            void **made, ley_sum *sum, ley_error *error)
 {
@@ -167,22 +182,11 @@ static ley_status stricter(const void *context, ley_engine *engine, const ley_ru
     rank_share_range(&r, fft);
     if (!is_there)
         return msm_take_direct(task, &where, options, m, made, sum, error);
+    const ley_status status = request_deal(&request, engine, where.atoms, &task->points, &r, error);
+    if (status != LEY_OK)
+        return status;
     return create_for_map(engine, where.atoms, where.target.map, &r, options, made, error);
 }
-
-/* ---- For requests ---------------------------------------------------------------------------- */
-
-static ley_status create_for(const sum_request *r, ley_engine *engine, const ley_long_range *range,
-                             const ley_run_options *options, ley_job **job, ley_error *error)
-{
-    return ley_job_create_long_range(engine, r->atoms, r->target, range, options, job, error);
-}
-
-static const request_row request = {.has_meshes = true,
-                                    .needs = msm_estimate_needs,
-                                    .estimate = msm_estimate,
-                                    .create = create_for,
-                                    .check_memory = ley_long_range_check_memory};
 
 /* ---- Once a job ------------------------------------------------------------------------------ */
 

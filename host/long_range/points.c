@@ -72,7 +72,7 @@ static void host_needs(const void *context, job_needs *needs)
 {
     const msm_task *task = context;
     cutoff_points_host_needs(task, needs);
-    msm_add_needs(&task->meshes, ley_atoms_count(task->near.atoms), needs);
+    msm_add_needs(&task->meshes, task->near.atoms, needs);
 }
 
 static ley_status finish(void *context, ley_error *error)

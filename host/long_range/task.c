@@ -329,13 +329,16 @@ ley_status msm_task_renew(msm_task *task, bool spreads, ley_error *error)
     return LEY_OK;
 }
 
-void msm_add_needs(const hierarchy *h, size_t atoms, job_needs *needs)
+/* A rank with a part of the atoms has bins for about as large a part of the mesh. */
+void msm_add_needs(const hierarchy *h, const ley_atoms *of, job_needs *needs)
 {
     hierarchy top;
     int64_t n[3];
+    const size_t atoms = ley_atoms_count(of);
+    const double share = (double)atoms / (double)ley_atoms_whole_count(of);
     if (h->levels == 0)
         return;
-    job_needs_add(needs, "atoms in a mesh's bins", msm_bytes(h, atoms), "fewer atoms, or a wider mesh spacing");
+    job_needs_add(needs, "atoms in a mesh's bins", msm_bytes(h, atoms, share), "fewer atoms, or a wider mesh spacing");
     if (h->solver == HIERARCHY_MULTILEVEL)
         return;
     hierarchy_top(h, &top);
@@ -351,7 +354,7 @@ void msm_problem_needs(const ley_atoms *atoms, const ley_grid *grid, const ley_l
     pairs_formula formula;
     const ley_short_range near = msm_near_of(r, h, &formula);
     cutoff_problem_needs(atoms, grid, &near, needs);
-    msm_add_needs(h, ley_atoms_count(atoms), needs);
+    msm_add_needs(h, atoms, needs);
 }
 
 void msm_task_expect(msm_task *task)
@@ -369,8 +372,8 @@ void msm_task_expect(msm_task *task)
 bool msm_look_closer(void *context)
 {
     msm_task *task = context;
-    const ley_atoms *atoms = task->near.atoms;
-    if (task->meshes.levels == 0 || task->is_coherence_known)
+    const ley_atoms *atoms = ley_atoms_all(task->near.atoms);
+    if (task->meshes.levels == 0 || task->is_coherence_known || atoms == NULL)
         return false;
     task->is_coherence_known = true;
     if (coherence_find(&task->meshes, ley_atoms_count(atoms), ley_atoms_positions_A(atoms), ley_atoms_charges_e(atoms),
@@ -587,12 +590,10 @@ void msm_terms(const void *context, reference_terms *t)
                            .field_share = 3 * all.rounding};
 }
 
-/* The sum itself, of which meshes are no part; of all atoms, which must be here. */
+/* The sum itself, of which meshes are no part. */
 bool msm_by_host(const void *context, host_sum *sum)
 {
     const msm_task *task = context;
-    if (ley_atoms_part(task->near.atoms) != NULL)
-        return false;
     const bool is_list = task->near.map == NULL;
     const unsigned all = PLANNED_MESHES | LEY_FIX_SUM;
     *sum = (host_sum){.terms = {.law = &law_long_range,
@@ -650,9 +651,13 @@ ley_status msm_by_steps(const void *context, size_t n, const double (*place_A)[3
 {
     const msm_task *task = context;
     const hierarchy *h = &task->meshes;
-    const ley_atoms *atoms = task->near.atoms;
-    if (h->levels == 0 || !is_small(h) || ley_atoms_part(atoms) != NULL)
-        return ley_fail(error, LEY_ERROR_USAGE, "no meshes, too large ones, or of atoms that are not all here");
+    const ley_atoms *atoms = ley_atoms_all(task->near.atoms);
+    if (h->levels == 0 || !is_small(h))
+        return ley_fail(error, LEY_ERROR_USAGE, "no meshes, or too large ones");
+    if (n == 0)
+        return LEY_OK;
+    if (atoms == NULL)
+        return ley_fail(error, LEY_ERROR_USAGE, "not all atoms are here");
     double *near = malloc(n * sizeof *near);
     if (near == NULL)
         return ley_fail_memory(error, n * sizeof *near, "the verification");

@@ -86,7 +86,7 @@ void msm_task_begin_host_threads(msm_task *task, const job_view *job, bool sprea
  * alone; and what of that meshes and the charges of so many atoms take. */
 void msm_problem_needs(const ley_atoms *atoms, const ley_grid *grid, const ley_long_range *range,
                        const hierarchy *meshes, struct job_needs *needs);
-void msm_add_needs(const hierarchy *meshes, size_t atoms, struct job_needs *needs);
+void msm_add_needs(const hierarchy *meshes, const ley_atoms *atoms, struct job_needs *needs);
 
 /* At the end: what the meshes are expected to be off by. */
 void msm_task_expect(msm_task *task);

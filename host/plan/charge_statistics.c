@@ -5,9 +5,9 @@
 #include "law/periodic.h"
 #include "layout/grid_frame.h"
 #include "parallel.h"
+#include "ranks.h"
 #include "source/atoms.h"
 #include "target/points.h"
-#include "verify/strong_charges.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -36,7 +36,7 @@ typedef struct cubes {
 } cubes;
 
 typedef struct pass {
-    const ley_atoms *atoms;
+    const ley_atoms *whole, *atoms; /* the molecule; of ranks with parts of it this rank's share */
     const cell *cell;
     size_t stretches;
     double high_A[3]; /* of the charges, and where they begin: */
@@ -45,6 +45,7 @@ typedef struct pass {
     double (
         *moment)[CUBES][4]; /* of each stretch of atoms, of each cube: charge, e, and dipole about its middle, e A */
     double *square_e2, *near_e2, *rounded_e, *inside, *count; /* near_e2: of the charges at the map */
+    double all_near_e2;
 } pass;
 
 static size_t cube_of(const cubes *c, const double r_A[3])
@@ -120,6 +121,13 @@ static void look_at(void *context, size_t first, size_t last)
     }
 }
 
+/* Sums over this rank's share become those over all atoms. */
+static void add_ranks(const pass *p, double *numbers, size_t n)
+{
+    if (ley_atoms_part(p->whole) != NULL)
+        ranks_add(numbers, n);
+}
+
 /* Sums of squares of the cubes, and of those that eight make each. */
 static ley_status add_blocks(const pass *p, charge_statistics *s, ley_error *error)
 {
@@ -159,15 +167,24 @@ static ley_status pass_atoms(pass *p, charge_statistics *s, ley_error *error)
     p->inside = p->rounded_e + p->stretches;
     p->count = p->inside + p->stretches;
     parallel_ranges(p->stretches, look_at, p);
+    double sum[5] = {0};
     for (size_t k = 0; k < p->stretches; k++) {
-        s->square_e2 += p->square_e2[k];
-        s->rounded_e += p->rounded_e[k];
-        s->pairs_per_A3 += p->inside[k];
-        s->atoms += p->count[k];
+        sum[0] += p->square_e2[k];
+        sum[1] += p->rounded_e[k];
+        sum[2] += p->inside[k];
+        sum[3] += p->count[k];
+        sum[4] += p->near_e2[k];
         for (size_t i = 0; i < CUBES && k > 0; i++)
             for (int m = 0; m < 4; m++)
                 p->moment[0][i][m] += p->moment[k][i][m];
     }
+    add_ranks(p, sum, sizeof sum / sizeof *sum);
+    add_ranks(p, p->moment[0][0], sizeof *p->moment / sizeof(double));
+    s->square_e2 = sum[0];
+    s->rounded_e = sum[1];
+    s->pairs_per_A3 = sum[2];
+    s->atoms = sum[3];
+    p->all_near_e2 = sum[4];
     return add_blocks(p, s, error);
 }
 
@@ -301,7 +318,7 @@ static void sum_near(void *context, size_t first, size_t last)
 static void choose_cubes(sampling *s)
 {
     const pass *p = s->pass;
-    const bool is_fine = (double)ley_atoms_count(p->atoms) > most_of_coarse;
+    const bool is_fine = (double)ley_atoms_whole_count(p->whole) > most_of_coarse;
     double middle_A[3], whole_A[3];
     s->cubes = p->cubes;
     if (is_fine) {
@@ -332,9 +349,12 @@ static ley_status sum_by_cubes(sampling *s, ley_error *error)
     parallel_ranges(s->points, sum_cubes, s);
     list_by_cubes(s);
     parallel_ranges(stretches, sum_near, s);
-    for (size_t stretch = 0; stretch < stretches; stretch++)
+    for (size_t stretch = 1; stretch < stretches; stretch++)
         for (size_t k = 0; k < s->points; k++)
-            s->value_e_A[k] += s->near_e_A[stretch][k];
+            s->near_e_A[0][k] += s->near_e_A[stretch][k];
+    add_ranks(s->pass, s->near_e_A[0], s->points);
+    for (size_t k = 0; k < s->points; k++)
+        s->value_e_A[k] += s->near_e_A[0][k];
     free(s->near_e_A);
     return LEY_OK;
 }
@@ -375,30 +395,38 @@ static bool can_be_exact(const pass *p, double kappa_per_A)
             longest_A = fmax(longest_A, cell_length(c->vector_A[i]));
             thinnest_A = fmin(thinnest_A, 1 / cell_length(c->dual_per_A[i]));
         }
-    return c->dimensions > 0 && ley_atoms_count(p->atoms) <= most && longest_A <= most_aspect * thinnest_A &&
+    return c->dimensions > 0 && ley_atoms_whole_count(p->whole) <= most && longest_A <= most_aspect * thinnest_A &&
            (c->dimensions > 1 || kappa_per_A == 0 || kappa_per_A * longest_A >= least_screening);
 }
 
+/* Of ranks with parts of the atoms the cell has images along all axes: each sums its share's. */
 static bool sum_exactly(sampling *s)
 {
     const pass *p = s->pass;
-    const size_t n = ley_atoms_count(p->atoms);
+    const size_t n = ley_atoms_whole_count(p->whole);
     const double most = (p->cell->dimensions == 1 ? wire_pairs : exact_pairs) / (double)n;
     const size_t points = (size_t)fmin(fmax(most, LEAST_POINTS), (double)s->points);
     const periodic_options o = {.cell = *p->cell,
                                 .kappa_per_A = s->kappa_per_A,
                                 .r_min_A = s->r_min_A,
-                                .n = n,
+                                .n = ley_atoms_count(p->atoms),
                                 .position_A = ley_atoms_positions_A(p->atoms),
                                 .charge_e = ley_atoms_charges_e(p->atoms),
                                 .points = points};
-    periodic_sum *images;
-    if (!can_be_exact(p, s->kappa_per_A) || periodic_sum_create(&o, &images, NULL) != LEY_OK)
+    periodic_sum *images = NULL;
+    if (!can_be_exact(p, s->kappa_per_A))
         return false;
+    double missing = periodic_sum_create(&o, &images, NULL) != LEY_OK;
+    add_ranks(p, &missing, 1);
+    if (missing > 0) {
+        periodic_sum_destroy(images);
+        return false;
+    }
     s->are_all = s->are_all && points == s->points;
     s->points = points;
     s->images = images;
     parallel_ranges(points, sum_images, s);
+    add_ranks(p, s->value_e_A, points);
     s->images = NULL;
     periodic_sum_destroy(images);
     return true;
@@ -444,7 +472,7 @@ static ley_status mend_mean(sampling *s, ley_error *error)
 {
     enum { LEAST_MEANS = 8 };
     const cell *c = s->pass->cell;
-    const double all_screened = 6, most = 2e7 / (double)ley_atoms_count(s->pass->atoms);
+    const double all_screened = 6, most = 2e7 / (double)ley_atoms_whole_count(s->pass->whole);
     const size_t points = (size_t)fmin(fmax(most, LEAST_MEANS), (double)s->points);
     double mean_e_A = 0, own_e_A = 0, shortest_A = INFINITY;
     for (int i = 0; i < 3; i++)
@@ -454,8 +482,7 @@ static ley_status mend_mean(sampling *s, ley_error *error)
         return LEY_OK;
     if (c->dimensions == 3) { /* the same at all points */
         const double anywhere_A[3] = {0}, each = mean_of_images(s, anywhere_A);
-        for (size_t i = 0; each != 0 && i < ley_atoms_count(s->pass->atoms); i++)
-            mean_e_A += ley_atoms_charges_e(s->pass->atoms)[i] * each;
+        mean_e_A = ley_atoms_total_charge_e(s->pass->whole) * each;
     } else if (c->dimensions == 2) {
         mean_sum *m = calloc(1, sizeof *m);
         if (m == NULL)
@@ -611,10 +638,13 @@ static ley_status sample_potential(const pass *p, const ley_long_range *range, c
     of->kappa_per_A = range->kappa_per_A;
     of->r_min_A = range->r_min_A;
     draw_points(grid, listed, of);
-    if ((double)ley_atoms_count(p->atoms) * POINTS <= most_pairs || range->r_min_A > p->cubes.edge_A)
+    if ((double)ley_atoms_whole_count(p->whole) * POINTS <= most_pairs || range->r_min_A > p->cubes.edge_A) {
         parallel_ranges(of->points, sum_points, of);
-    else
+        add_ranks(p, of->value_e_A, of->points);
+        add_ranks(p, of->square_e2_A2, of->points);
+    } else {
         status = sum_by_cubes(of, error);
+    }
     if (status == LEY_OK && listed != NULL)
         status = find_crowd(of, s, error);
     if (listed != NULL)
@@ -641,7 +671,7 @@ static void find_bounds(const ley_grid *grid, pass *p, charge_statistics *s)
     double farthest2_A2 = 0, largest_A = 0;
     double low_A[3], high_A[3];
     grid_frame_bounds_A(grid, grid->n, low_A, high_A);
-    ley_atoms_charged_bounds_A(p->atoms, p->cubes.low_A, p->high_A);
+    ley_atoms_charged_bounds_A(p->whole, p->cubes.low_A, p->high_A);
     s->volume_A3 = s->charged_A3 = 1;
     for (int axis = 0; axis < 3; axis++) {
         const double half_A =
@@ -685,9 +715,8 @@ static void take_cell(const cell *c, double net_e, charge_statistics *s)
  * much denser, as of a molecule that has ions far away, the meshes' error is theirs. */
 static void look_at_map(const pass *p, charge_statistics *s)
 {
-    double near_e2 = 0, volume_A3 = 1;
-    for (size_t k = 0; k < p->stretches; k++)
-        near_e2 += p->near_e2[k];
+    const double near_e2 = p->all_near_e2;
+    double volume_A3 = 1;
     for (int axis = 0; axis < 3; axis++)
         volume_A3 *= p->map_high_A[axis] - p->map_low_A[axis] + 2 * near_map_A;
     if (near_e2 > 0 && volume_A3 * s->square_e2 * much_denser < s->charged_A3 * near_e2)
@@ -697,13 +726,12 @@ static void look_at_map(const pass *p, charge_statistics *s)
 /* Points of a map are half a step from such charges in the mean, or farther than that. */
 static void look_at_strong(const pass *p, const ley_long_range *range, charge_statistics *s)
 {
-    size_t atom[STRONG_MOST];
-    const size_t count = strong_charges_list(p->atoms, atom);
-    const double *position_A = ley_atoms_positions_A(p->atoms), *charge_e = ley_atoms_charges_e(p->atoms);
+    large_charges large;
+    ley_atoms_large_charges(p->whole, &large);
     s->strong_near_A = fmax(0.5 * cbrt(s->volume_A3 / s->points), range->r_min_A);
-    for (size_t i = 0; i < count; i++)
-        if (is_at_map(p, position_A + 3 * atom[i], 0))
-            s->strong_e2 += charge_e[atom[i]] * charge_e[atom[i]];
+    for (size_t i = 0; i < large.count; i++)
+        if (is_at_map(p, large.list[i].place_A, 0))
+            s->strong_e2 += large.list[i].charge_e * large.list[i].charge_e;
 }
 
 ley_status charge_statistics_make(const ley_atoms *atoms, const ley_points *points, const ley_grid *grid, bool field,
@@ -711,7 +739,7 @@ ley_status charge_statistics_make(const ley_atoms *atoms, const ley_points *poin
 {
     charge_statistics s = {.points = (double)(points != NULL ? ley_points_count(points) : ley_grid_points(grid))};
     cell c;
-    pass p = {.atoms = atoms, .cell = &c};
+    pass p = {.whole = atoms, .atoms = ley_atoms_share(atoms), .cell = &c};
     ley_status status = cell_make(range->periodic, range->cell_A, &c, error);
     if (status == LEY_OK && points != NULL)
         status = points_check_excluded(points, atoms, error);

@@ -31,15 +31,16 @@ typedef struct charge_statistics {
                                                              cubes; 0: not known, which counts as 1 */
 } charge_statistics;
 
-/* Looks at all atoms, on all cores. The potential is that of exp(-kappa d)/d, d = max(r, r_min),
- * at 512 points, of the map or of the list over which that grid is, that a fixed seed chooses:
- * exact where atoms are few, else with atoms that are far from a point as charges and dipoles of
- * cubes, which is right to a hundredth of the root mean square; of periodic charges over each
- * one's nearest image, which is as large but not the same. Points of a list may be where charges
- * are, or not: so the volume over which charges are spread is the one that has as many of them
- * within some distance as points have in the mean. `points` is NULL for a map. `field`: that is
- * asked for, too, and the potential of a cell is without its mean. Errors: those of cell_make();
- * LEY_ERROR_MEMORY. */
+/* Looks at all atoms, on all cores; of ranks with parts of a molecule, in open space or in a cell
+ * with images along all axes, each looks at its share, and all come to the same. The potential is
+ * that of exp(-kappa d)/d, d = max(r, r_min), at 512 points, of the map or of the list over which
+ * that grid is, that a fixed seed chooses: exact where atoms are few, else with atoms that are far
+ * from a point as charges and dipoles of cubes, which is right to a hundredth of the root mean
+ * square; of periodic charges over each one's nearest image, which is as large but not the same.
+ * Points of a list may be where charges are, or not: so the volume over which charges are spread is
+ * the one that has as many of them within some distance as points have in the mean. `points` is
+ * NULL for a map. `field`: that is asked for, too, and the potential of a cell is without its mean.
+ * Errors: those of cell_make(); LEY_ERROR_MEMORY. */
 ley_status charge_statistics_make(const ley_atoms *atoms, const ley_points *points, const ley_grid *grid, bool field,
                                   const ley_long_range *range, charge_statistics *made, ley_error *error);
 

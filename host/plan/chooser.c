@@ -143,7 +143,7 @@ ley_status chooser_choose(sum_request *r, candidate *list, size_t count, const c
         return c != NULL ? take(r, c, chosen, error) : refuse_plan(r, list, count, planned, error);
     }
     const double pairs =
-        (double)ley_atoms_count(r->atoms) *
+        (double)ley_atoms_whole_count(r->atoms) *
         (double)(r->target.points != NULL ? ley_points_count(r->target.points) : ley_grid_points(&r->grid));
     if (open == 1 || (!first->method->request->has_meshes && (r->options.variant != NULL || pairs <= few_pairs)))
         return take(r, first, chosen, error);

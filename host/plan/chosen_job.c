@@ -8,6 +8,7 @@
 #include "plan/chooser.h"
 #include "ranks.h"
 #include "schedule/rank_share.h"
+#include "source/atoms.h"
 #include "target/target.h"
 
 #include <stdio.h>
@@ -183,8 +184,17 @@ static ley_status create_on_devices(sum_request *r, candidate *list, size_t coun
         status = job_options(r, chosen, options, &own, error);
     if (status != LEY_OK)
         return status;
-    return chosen->method->request->create(
-        r, engine, chosen->is_estimated ? &chosen->estimate.range : &r->asked.potential, &own, job, error);
+    const ley_long_range *range = chosen->is_estimated ? &chosen->estimate.range : &r->asked.potential;
+    status = request_deal(chosen->method->request, engine, r->atoms, &r->grid, range, error);
+    return status == LEY_OK ? chosen->method->request->create(r, engine, range, &own, job, error) : status;
+}
+
+/* Whether some way of doing it may do with parts of the atoms, and estimates with shares. */
+static bool can_part(const sum_request *r, const ley_engine *engine)
+{
+    const bool *periodic = r->asked.potential.periodic;
+    return engine != NULL && !r->options.by_host && r->target.points == NULL && ley_grid_is_orthogonal(&r->grid) &&
+           periodic[0] == periodic[1] && periodic[1] == periodic[2];
 }
 
 static ley_status create(sum_request *r, ley_engine *engine, const ley_request *request, const ley_run_options *options,
@@ -194,6 +204,8 @@ static ley_status create(sum_request *r, ley_engine *engine, const ley_request *
     ley_status status = target_check(&r->target, TARGET_MAP | TARGET_POINTS, request->method, error);
     if (status == LEY_OK)
         status = begin(r, engine, request, options, error);
+    if (status == LEY_OK && !can_part(r, engine))
+        status = ley_atoms_take_all((ley_atoms *)(uintptr_t)r->atoms, error);
     if (status != LEY_OK)
         return status;
     const size_t count = list_candidates(r, list);
@@ -229,9 +241,14 @@ ley_status ley_request_check_memory(const ley_request *request, const ley_atoms 
 {
     sum_request r = {.atoms = atoms, .target = {.grid = grid}, .grid = *grid};
     candidate list[LEY_MOST_ESTIMATES];
+    job_needs needs = {.count = 0};
     const ley_status status = take_request(request, &r.asked, error);
     if (status != LEY_OK)
         return status;
+    if (ley_atoms_part(atoms) != NULL) { /* what else ranks need is known once atoms are dealt */
+        job_needs_map(&needs, grid, NULL, 1);
+        return job_needs_check(&needs, error);
+    }
     const size_t count = chooser_candidates(&r, method_registry, list);
     end(&r, list, count);
     if (count == 0)

@@ -484,7 +484,7 @@ static double part_of_needs(const ley_need *needs, size_t count, double share, d
 static void foresee_parts(const job_forecast *f, const ley_link *link, const rank_outlook *o, ley_ranks_forecast *made)
 {
     const device_forecast *d = &first_able(f)->said;
-    const double share = share_of_atoms(f->job, link, fmax(o->halo_A, link->halo_A));
+    const double share = share_of_atoms(f->job, link, o->halo_A);
     for (size_t i = 0; i < f->forecast.host_step_count; i++)
         made->own_s += share * f->host_steps[i].seconds;
     for (size_t i = 0; i < d->step_count; i++)
@@ -528,14 +528,14 @@ bool ley_job_forecast_ranks(const ley_job *job, const ley_link *link, bool are_w
     const double bytes =
         (double)job->report.points *
         (job->target.map != NULL ? (double)map_components(job->target.map) * sizeof(float) : sizeof(double));
-    rank_outlook o = {.can_part = first->foresee == NULL};
+    rank_outlook o = {.can_part = first->foresee == NULL, .halo_A = link->halo_A};
     double rate = 0;
     *made = (ley_ranks_forecast){.own_s = 0};
     for (size_t i = 0; i < job->engine->worker_count; i++)
         rate += is_able(&f->parts[i]) ? 1 / fmax(f->parts[i].said.slabs_s, 1e-12) : 0;
     if (first->foresee != NULL)
         first->foresee(first->shared, link, &o);
-    if (link->by_parts && (!o.can_part || job->target.map == NULL || !isfinite(link->halo_A)))
+    if (link->by_parts && (!o.can_part || job->target.map == NULL || !isfinite(o.halo_A)))
         return false;
     if (link->by_parts)
         foresee_parts(f, link, &o, made);

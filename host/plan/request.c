@@ -3,6 +3,7 @@
 #include "calibrate.h"
 #include "error.h"
 #include "law/tolerance_floor.h"
+#include "source/atoms.h"
 #include "target/target.h"
 
 #include <math.h>
@@ -63,6 +64,19 @@ void sum_medium(const ley_long_range *sum, ley_direct *direct)
     direct->dielectric = sum->dielectric;
     direct->temperature_K = sum->temperature_K;
     direct->r_min_A = sum->r_min_A;
+}
+
+ley_status request_deal(const request_row *row, const ley_engine *engine, const ley_atoms *atoms, const ley_grid *grid,
+                        const ley_long_range *range, ley_error *error)
+{
+    ley_atoms *own = (ley_atoms *)(uintptr_t)atoms; /* of a share they are to come */
+    if (ley_atoms_part(atoms) == NULL)
+        return LEY_OK;
+    if (engine == NULL || row->halo_A == NULL)
+        return ley_atoms_take_all(own, error);
+    const double known = ley_engine_speed(engine), speed = known > 0 ? known : NAN;
+    return ley_atoms_take_part(own, grid, range->periodic, (const double(*)[3])range->cell_A,
+                               row->halo_A(atoms, grid, range), speed, error);
 }
 
 void sum_request_end(sum_request *r)

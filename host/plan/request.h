@@ -56,7 +56,17 @@ typedef struct request_row {
                          const ley_run_options *options, ley_job **job, ley_error *error);
     ley_status (*check_memory)(const ley_atoms *atoms, const ley_grid *grid, const ley_long_range *range,
                                ley_error *error);
+
+    /* How far beyond some planes of a grid the atoms are that its job needs for these, where ranks
+     * have parts of them; infinite: all atoms. NULL: all. */
+    double (*halo_A)(const ley_atoms *atoms, const ley_grid *grid, const ley_long_range *range);
 } request_row;
+
+/* What a job that is going to be made by these meshes, or without an engine by the host, needs of
+ * atoms of which ranks have shares or parts comes to them. All ranks call it. Errors: those of
+ * ley_atoms_take_part(). */
+ley_status request_deal(const request_row *row, const ley_engine *engine, const ley_atoms *atoms, const ley_grid *grid,
+                        const ley_long_range *range, ley_error *error);
 
 /* Takes what devices are known to do from what has been measured, and looks at the charges. What
  * values are nothing beside the terms that cancel is in the statistics: potential_e_A is what the

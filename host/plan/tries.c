@@ -185,6 +185,9 @@ static ley_status run_by_host(ley_job *job, ley_error *error)
             job->report.tolerance_share);
     note_missed(&job->report);
     job_leave(job);
+    const ley_status status = ley_atoms_take_all((ley_atoms *)(uintptr_t)job->atoms, error);
+    if (status != LEY_OK)
+        return status;
     job_begin_again(job);
     plan_destroy(job->made);
     job->made = NULL;

@@ -61,7 +61,7 @@ static bool is_soon_twice(const reference_terms *t)
         if (c->periodic[i])
             period_A = cell_length(c->vector_A[i]);
     const bool is_by_images = c->dimensions == 1 && t->kappa_per_A > 0;
-    return is_even(c) && (double)ley_atoms_count(t->atoms) <= most_charges &&
+    return is_even(c) && (double)ley_atoms_whole_count(t->atoms) <= most_charges &&
            !(is_by_images && end_of_screening > most_reaches * t->kappa_per_A * period_A);
 }
 
@@ -84,7 +84,7 @@ double host_sum_seconds(const host_sum *sum)
     if (sum->count > 0)
         return (double)sum->count * sum->value_s / (double)parallel_cores();
     const bool has_field = host_sum_has_field(sum);
-    const double points = (double)host_sum_points(sum), pairs = (double)ley_atoms_count(t->atoms) * points,
+    const double points = (double)host_sum_points(sum), pairs = (double)ley_atoms_whole_count(t->atoms) * points,
                  cores = (double)parallel_cores();
     if (t->cell != NULL && t->cell->dimensions > 0)
         return is_soon_twice(t) ? reference_images_seconds(t, (size_t)points) / cores : INFINITY;

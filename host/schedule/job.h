@@ -42,7 +42,6 @@ struct ley_job {
     const method *method;
     void *task;
     const ley_atoms *atoms; /* NULL: the task has none */
-    ley_atoms *own_atoms;   /* of a job by parts, while it is verified: those that are this rank's alone */
     ley_target target;
     ley_statistics *statistics; /* the target's, or NULL */
     ley_run_options options;

@@ -141,7 +141,8 @@ typedef struct method {
 
     /* What its steps make of the sum at some places if each of them is right, in double precision:
      * where that is beyond the limits, too, no device is to blame. NULL: what terms() says.
-     * Errors: LEY_ERROR_MEMORY, and LEY_ERROR_USAGE where that took too long. */
+     * Errors: LEY_ERROR_MEMORY, and LEY_ERROR_USAGE where that took too long, which no places ask;
+     * of atoms of which ranks have parts all must be there (ley_atoms_all()). */
     ley_status (*by_steps)(const void *task, size_t n, const double (*place_A)[3], double *value, ley_error *error);
 
     /* What terms() says and is another one for each value. NULL: nothing. */

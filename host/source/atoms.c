@@ -25,6 +25,8 @@ struct ley_atoms {
     int32_t *element; /* [n]; NULL: unknown */
     bool is_kept;     /* a driver may still read the numbers */
     atoms_part *part; /* or NULL: these are all */
+    ley_atoms *share; /* of a part whose planes are dealt; or NULL */
+    ley_atoms *all;   /* ley_atoms_put_all() */
 };
 
 static ley_status check_atom(size_t i, const double *position_A, double charge_e, double radius_A, ley_error *error)
@@ -328,6 +330,8 @@ void ley_atoms_destroy(ley_atoms *atoms)
     free(atoms->residue);
     free(atoms->element);
     free(atoms->part);
+    ley_atoms_destroy(atoms->share);
+    ley_atoms_destroy(atoms->all);
     free(atoms);
 }
 
@@ -423,6 +427,10 @@ void ley_atoms_set_part(ley_atoms *atoms, atoms_part *part, const atoms_facts *f
     atoms->part = part;
     if (facts != NULL)
         atoms->facts = *facts;
+    if (part == NULL) {
+        ley_atoms_destroy(atoms->share);
+        atoms->share = NULL;
+    }
 }
 
 void ley_atoms_swap_numbers(ley_atoms *a, ley_atoms *b)
@@ -438,6 +446,52 @@ void ley_atoms_swap_numbers(ley_atoms *a, ley_atoms *b)
     b->charge_e = was.charge_e;
     b->radius_A = was.radius_A;
     b->is_kept = was.is_kept;
+}
+
+ley_status ley_atoms_take_numbers(ley_atoms *atoms, ley_atoms *from, ley_error *error)
+{
+    ley_status status = LEY_OK;
+    if (atoms->part != NULL && atoms->share == NULL) {
+        atoms->share = calloc(1, sizeof *atoms->share);
+        if (atoms->share == NULL)
+            return ley_fail_memory(error, sizeof *atoms->share, "atoms");
+        ley_atoms_swap_numbers(atoms->share, atoms);
+        status = ley_atoms_complete(atoms->share, error);
+    }
+    ley_atoms_swap_numbers(atoms, from);
+    ley_atoms_destroy(from);
+    return status;
+}
+
+const ley_atoms *ley_atoms_share(const ley_atoms *atoms)
+{
+    return atoms->share != NULL ? atoms->share : atoms;
+}
+
+const ley_atoms *ley_atoms_all(const ley_atoms *atoms)
+{
+    return atoms->part == NULL ? atoms : atoms->all;
+}
+
+void ley_atoms_put_all(ley_atoms *atoms, ley_atoms *all)
+{
+    ley_atoms_destroy(atoms->all);
+    atoms->all = all;
+}
+
+void ley_atoms_large_charges(const ley_atoms *atoms, large_charges *made)
+{
+    double charge_e[LARGE_CHARGES_SAMPLE];
+    const size_t stride = atoms->n / LARGE_CHARGES_SAMPLE + 1;
+    size_t count = 0;
+    if (atoms->part != NULL) {
+        *made = atoms->part->large;
+        return;
+    }
+    for (size_t i = 0; i < atoms->n; i += stride)
+        charge_e[count++] = atoms->charge_e[i];
+    large_charges_begin(made, count, charge_e);
+    large_charges_add(made, atoms->n, atoms->position_A, atoms->charge_e);
 }
 
 atoms_sample ley_atoms_sample(const ley_atoms *atoms)

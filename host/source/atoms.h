@@ -46,6 +46,21 @@ atoms_sample ley_atoms_sample(const ley_atoms *atoms);
  * known; or, NULL, all of it. */
 void ley_atoms_set_part(ley_atoms *atoms, atoms_part *part, const atoms_facts *facts);
 
+/* Has the atoms of `from`, which ends, in place of its own, and is the part that it was. Those that
+ * it has first, of a part, are its share from then on. Errors: LEY_ERROR_MEMORY. */
+ley_status ley_atoms_take_numbers(ley_atoms *atoms, ley_atoms *from, ley_error *error);
+
+/* This rank's share of the atoms, each of which is in no other's; of all atoms these. Its bounds
+ * and sums of charges are its own once planes are dealt. */
+const ley_atoms *ley_atoms_share(const ley_atoms *atoms);
+
+/* All atoms: these themselves, or of a part those that stand beside it; NULL: there are none. */
+const ley_atoms *ley_atoms_all(const ley_atoms *atoms);
+void ley_atoms_put_all(ley_atoms *atoms, ley_atoms *all);
+
+/* The largest charges of all atoms. */
+void ley_atoms_large_charges(const ley_atoms *atoms, large_charges *made);
+
 /* Each has the atoms of the other one; parts, bounds and sums stay. */
 void ley_atoms_swap_numbers(ley_atoms *a, ley_atoms *b);
 

@@ -106,7 +106,7 @@ ley_status atoms_part_visit(ley_atoms *atoms, int of, const int64_t *count, int6
     atoms_part *part = (atoms_part *)(uintptr_t)ley_atoms_part(atoms);
     visitor v = {.part = part};
     atoms_part_reach(part, first, end, v.reach_A);
-    *made = (atoms_visit){.first = part->first, .end = part->end, .is_empty = part->is_empty};
+    *made = (atoms_visit){.first = part->first, .end = part->end};
     ley_status status = look(&v, of, (size_t)count[of], error);
     if (status == LEY_OK)
         status = take_kept(&v, &made->own, error);
@@ -114,7 +114,6 @@ ley_status atoms_part_visit(ley_atoms *atoms, int of, const int64_t *count, int6
         ley_atoms_swap_numbers(atoms, made->own);
         part->first = first;
         part->end = end;
-        part->is_empty = v.count == 0;
     }
     free(v.kept);
     return status;
@@ -128,7 +127,6 @@ void atoms_part_return(ley_atoms *atoms, atoms_visit *visit)
     ley_atoms_swap_numbers(atoms, visit->own);
     part->first = visit->first;
     part->end = visit->end;
-    part->is_empty = visit->is_empty;
     ley_atoms_destroy(visit->own);
     visit->own = NULL;
 }

@@ -1,13 +1,15 @@
 /* A part of a molecule: of several ranks each owns planes of a grid, and has only the atoms that
  * these planes need. To a job such atoms are its atoms; that they are a part is asked here.
  *
- * Of a part ley_atoms_count() and the arrays are of this rank's own atoms, in the order of the
- * file, at least one; bounds and sums of charges, with all that follows from these, are the whole
- * molecule's, and so is the sample: what is planned by them is the same on all ranks. */
+ * Of a part ley_atoms_count() and the arrays are of the atoms that this rank has, in the order of
+ * the file, at least one; bounds and sums of charges, with all that follows from these, are the
+ * whole molecule's, and so is the sample: what is planned by them is the same on all ranks. Before
+ * planes are dealt a rank has its share of the file, which it keeps: no atom is in two of them. */
 #ifndef LEY_SOURCE_ATOMS_PART_H
 #define LEY_SOURCE_ATOMS_PART_H
 
 #include "leyden.h"
+#include "source/large_charges.h"
 
 /* Planes are dealt in layers of so many, as short-range sums are computed; the grid's last layer
  * may be thinner. */
@@ -19,12 +21,11 @@ enum { ATOMS_SAMPLE = 1 << 15 };
 typedef struct atoms_part {
     size_t whole;          /* atoms of the molecule */
     int64_t first, end;    /* this rank's planes [first, end) of z, whole layers; none where they are equal */
-    const int64_t *planes; /* [ranks + 1]: rank r owns planes planes[r] to planes[r + 1] - 1 */
+    const int64_t *planes; /* [ranks + 1]: rank r owns planes planes[r] to planes[r + 1] - 1; NULL: not dealt yet */
     double halo_A;         /* atoms that are so far above or below these planes are here, and those with images there */
     double origin_A, step_A, period_A; /* along z: of plane 0, from plane to plane, and of images; 0: there are none */
-    double own_A[2]; /* atoms of own_A[0] <= z < own_A[1] are this rank's alone, within the halo or not */
-    bool is_empty;   /* there are none: the one that is here has no charge, and is beyond the halo */
-    size_t stride;   /* of the sample: atoms 0, stride, 2 stride ... of the molecule */
+    large_charges large;               /* the whole molecule's */
+    size_t stride;                     /* of the sample: atoms 0, stride, 2 stride ... of the molecule */
     size_t sampled;
     const double *sample_A; /* [sampled][3]; all arrays stand behind this struct */
 } atoms_part;
@@ -49,7 +50,6 @@ int64_t atoms_part_images(const atoms_part *part, double z_A, const double withi
 typedef struct atoms_visit {
     ley_atoms *own;
     int64_t first, end;
-    bool is_empty;
 } atoms_visit;
 
 /* Has the atoms that planes [first, end) of rank `of` need, in place of its own, until it returns.

@@ -4,15 +4,14 @@
 #define LEY_VERIFY_RANK_SUMS_H
 
 #include "law/reference.h"
+#include "law/tolerance_floor.h"
 #include "schedule/job.h"
 
-/* Of a job by parts, on all ranks, between prepare and release: this rank's own atoms, which stand
- * in the place of its part's in what is summed; rank_sums_end() ends them. On ranks other than 0
- * answers until rank 0 ends, too. Errors: LEY_ERROR_MEMORY, and those of reference_begin(). */
-ley_status rank_sums_begin(ley_job *job, ley_error *error);
+/* The end of a verification, on all ranks: of a job by parts those other than 0 answer until rank
+ * 0 comes here, too. Errors: LEY_ERROR_MEMORY, and those of reference_begin(). */
 ley_status rank_sums_end(ley_job *job, ley_status status, ley_error *error);
 
-/* What the job sums; of a job by parts with its own atoms. */
+/* What the job sums; of a job by parts with this rank's share of the atoms. */
 reference_terms rank_sums_terms(const ley_job *job);
 
 typedef struct rank_sums_point {
@@ -24,5 +23,13 @@ typedef struct rank_sums_point {
  * LEY_ERROR_MEMORY, which ends all ranks. */
 ley_status rank_sums_ask(const ley_job *job, const reference_terms *terms, size_t n, const rank_sums_point *points,
                          bool are_fields, reference_value *sums, ley_error *error);
+
+/* As tolerance_terms_at(), of places where no atoms are excluded. Errors: the same. */
+ley_status rank_sums_squares(const reference_terms *terms, size_t n, const tolerance_place *places,
+                             tolerance_terms *made, ley_error *error);
+
+/* On rank 0 all atoms are there from now on until the end (ley_atoms_all()): for what is rarely
+ * asked. LEY_ERROR_MEMORY: it has no room for them, and goes on without. */
+ley_status rank_sums_all_atoms(const ley_job *job, ley_error *error);
 
 #endif

@@ -64,9 +64,7 @@ static ley_status tell_wrong(ley_job *job, size_t *wrong, ley_error *error)
 
 ley_status rank_verification_run(ley_job *job, size_t *wrong, ley_error *error)
 {
-    ley_status status = rank_sums_begin(job, error);
-    if (status == LEY_OK && rank_share_is_first(job))
-        status = verification_run(job, wrong, error);
+    ley_status status = rank_share_is_first(job) ? verification_run(job, wrong, error) : LEY_OK;
     status = rank_sums_end(job, status, error);
     if (status == LEY_OK && job->is_shared)
         status = tell_wrong(job, wrong, error);

@@ -115,8 +115,8 @@ static ley_status choose_strata(sample *s, size_t wanted, size_t fixed, int64_t 
         .total = total, .map = map, .value = value_of, .context = s, .cancelled = s->job->cancelled};
     ley_status status = LEY_OK;
     if (map != NULL && s->terms.atoms != NULL)
-        status =
-            strong_charges_find(s->terms.atoms, ley_map_grid(map), s->terms.cell, &strong, &source.strong_count, error);
+        status = strong_charges_find(job_is_by_parts(s->job) ? s->job->atoms : s->terms.atoms, ley_map_grid(map),
+                                     s->terms.cell, &strong, &source.strong_count, error);
     source.strong = strong;
     if (status == LEY_OK)
         status = stratified_sample_make(&source, fixed, random, &s->stratified_sample, error);

@@ -4,6 +4,7 @@
 #include "error.h"
 #include "log.h"
 #include "schedule/method.h"
+#include "verify/rank_sums.h"
 #include "verify/sample_recompute.h"
 
 #include <math.h>
@@ -101,8 +102,9 @@ static bool is_methods_own(const sample *s, size_t device, const ley_accuracy *a
     reference_value right[MOST_ASKED];
     if (job->method->by_steps == NULL || !(a->max_error <= most_excess * s->limits.tolerance))
         return false;
-    if (job_is_by_parts(job)) /* nobody has all atoms to ask the steps */
-        return true;
+    if (job_is_by_parts(job) &&
+        (job->method->by_steps(job->task, 0, NULL, NULL, NULL) != LEY_OK || rank_sums_all_atoms(job, NULL) != LEY_OK))
+        return false;
     const size_t n = choose_asked(s, device, worst, indices);
     for (size_t i = 0; i < n; i++)
         for (int axis = 0; axis < 3; axis++)
@@ -112,7 +114,7 @@ static bool is_methods_own(const sample *s, size_t device, const ley_accuracy *a
     for (size_t i = 0; i < n; i++) {
         values[i] = s->points[indices[i]].value;
         right[i] = s->points[indices[i]].right;
-        if (sample_excludes_atoms(s)) /* steps make the sum of all atoms */
+        if (sample_excludes_atoms(s)) /* of points, whose atoms are all here; steps make the sum of all atoms */
             right[i].value += made[i] - reference_sum(&s->terms, place_A[i]).value;
         else
             right[i].value = made[i];
@@ -174,6 +176,8 @@ static void blame(sample *s, size_t device, const ley_accuracy *a, const sampled
 bool sample_look_closer(sample *s)
 {
     const method *m = s->job->method;
+    if (m->look_closer != NULL && job_is_by_parts(s->job))
+        rank_sums_all_atoms(s->job, NULL);
     s->is_wider = m->look_closer != NULL && m->look_closer(s->job->task);
     return s->is_wider;
 }

@@ -1,58 +1,14 @@
 #include "verify/strong_charges.h"
 
 #include "error.h"
+#include "source/atoms.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { SAMPLES = 1024 };
-
-/* So many times as large as half of the others a charge stands out: of a few hundred, the squared
- * errors beside it are then about as much as those beside all others. */
-static const double outstanding = 8;
-
 /* How far each shell reaches, in steps of the grid. */
 static const int64_t shell_steps[STRONG_SHELLS] = {1, 3, 8};
-
-/* ---- Charges --------------------------------------------------------------------------------- */
-
-static int compare_numbers(const void *a, const void *b)
-{
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-/* The median of some of the charges' sizes, zeros left out. */
-static double usual_charge_e(size_t n, const double *charge_e)
-{
-    double size_e[SAMPLES] = {0};
-    size_t count = 0;
-    const size_t stride = n / SAMPLES + 1;
-    for (size_t j = 0; j < n; j += stride)
-        if (charge_e[j] != 0)
-            size_e[count++] = fabs(charge_e[j]);
-    qsort(size_e, count, sizeof *size_e, compare_numbers);
-    return count > 0 ? size_e[count / 2] : INFINITY;
-}
-
-size_t strong_charges_list(const ley_atoms *atoms, size_t atom[STRONG_MOST])
-{
-    const size_t n = ley_atoms_count(atoms);
-    const double *charge_e = ley_atoms_charges_e(atoms);
-    const double least_e = outstanding * usual_charge_e(n, charge_e);
-    size_t count = 0, smallest = 0;
-    for (size_t j = 0; j < n; j++) {
-        const double size_e = fabs(charge_e[j]);
-        if (size_e < least_e || (count == STRONG_MOST && size_e <= fabs(charge_e[atom[smallest]])))
-            continue;
-        atom[count < STRONG_MOST ? count++ : smallest] = j;
-        for (size_t i = smallest = 0; i < count; i++)
-            if (fabs(charge_e[atom[i]]) < fabs(charge_e[atom[smallest]]))
-                smallest = i;
-    }
-    return count;
-}
 
 /* ---- Points ---------------------------------------------------------------------------------- */
 
@@ -163,15 +119,14 @@ ley_status strong_charges_find(const ley_atoms *atoms, const ley_grid *grid, con
 {
     static const bool all[3] = {true, true, true};
     finder f = {.grid = grid};
-    size_t atom[STRONG_MOST];
-    const double *position_A = ley_atoms_positions_A(atoms);
-    const size_t found = strong_charges_list(atoms, atom);
-    const ley_status status = found > 0 ? cell_make(all, grid->step_A, &f.steps, error) : LEY_OK;
-    for (size_t i = 0; status == LEY_OK && i < found; i++)
+    large_charges large;
+    ley_atoms_large_charges(atoms, &large);
+    const ley_status status = large.count > 0 ? cell_make(all, grid->step_A, &f.steps, error) : LEY_OK;
+    for (size_t i = 0; status == LEY_OK && i < large.count; i++)
         if (periods != NULL && periods->dimensions > 0)
-            add_images(&f, position_A + 3 * atom[i], periods);
+            add_images(&f, large.list[i].place_A, periods);
         else
-            add_around(&f, position_A + 3 * atom[i]);
+            add_around(&f, large.list[i].place_A);
     if (status != LEY_OK || f.lacks_memory) {
         free(f.points);
         return status != LEY_OK ? status : ley_fail_memory(error, f.room * sizeof *f.points, "the verification");

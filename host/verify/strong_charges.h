@@ -12,16 +12,13 @@
 
 /* Shells of points around such a charge: as many steps of the grid away from it, along the axis
  * along which they are farthest. */
-enum { STRONG_SHELLS = 3, STRONG_MOST = 64 };
+enum { STRONG_SHELLS = 3 };
 
 /* A point's number among the map's values, and its shell, 0 being the nearest one. */
 typedef struct strong_point {
     int64_t number;
     int shell;
 } strong_point;
-
-/* The numbers of the largest charges that are 8 times as large as half of all or more; how many. */
-size_t strong_charges_list(const ley_atoms *atoms, size_t atom[STRONG_MOST]);
 
 /* Points in ascending order, each once, from malloc; `periods` (or NULL) have the images that
  * count, too. Errors: LEY_ERROR_MEMORY. */

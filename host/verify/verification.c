@@ -48,9 +48,17 @@ static ley_status judge_tolerance(const sample *s, ley_error *error)
             places[n].excluded_count = at.excluded_count;
             memcpy(places[n++].place_A, s->points[i].place_A, sizeof places->place_A);
         }
-    tolerance_judge(&job->report, job->options.tolerance, &s->terms, n, places, &job->terms);
+    reference_terms terms = s->terms;
+    const bool asks_ranks = terms.atoms != NULL && job_is_by_parts(job);
+    ley_status status = LEY_OK;
+    terms.atoms = asks_ranks ? NULL : terms.atoms;
+    tolerance_judge(&job->report, job->options.tolerance, &terms, n, places, &job->terms);
+    if (asks_ranks && job->report.tolerance_share > 1) {
+        status = rank_sums_squares(&s->terms, n, places, &job->terms, error);
+        tolerance_judge_by(&job->report, job->options.tolerance, &job->terms);
+    }
     free(places);
-    return LEY_OK;
+    return status;
 }
 
 /* ---- Its field ------------------------------------------------------------------------------- */

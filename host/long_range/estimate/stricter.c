@@ -44,5 +44,6 @@ ley_status msm_take_direct(const msm_task *task, const coulomb_problem *where, c
     if (!(r->chosen & LEY_FIX_METHOD) || !sum_is_plain(r) || options->variant != NULL)
         return ley_fail(error, LEY_ERROR_USAGE, "it needs meshes, and none are more accurate");
     *sum = r->chosen & LEY_FIX_SUM ? LEY_SUM_AUTO : options->sum;
-    return method_take_direct(&p, m, made, error);
+    const ley_status status = ley_atoms_take_all((ley_atoms *)(uintptr_t)where->atoms, error);
+    return status != LEY_OK ? status : method_take_direct(&p, m, made, error);
 }

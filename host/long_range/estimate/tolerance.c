@@ -6,6 +6,8 @@
 #include "error.h"
 #include "log.h"
 #include "long_range/estimate/parameter_search.h"
+#include "long_range/mesh_share.h"
+#include "long_range/model/local_forecast.h"
 #include "long_range/model/memory_limits.h"
 #include "long_range/model/problem.h"
 #include "long_range/task.h"
@@ -59,13 +61,26 @@ static void look_at_device(const device_view *view, const ley_run_options *optio
 
 /* ---- The plan -------------------------------------------------------------------------------- */
 
+/* Whether ranks that have parts of the atoms can make meshes that one could not. */
+static bool can_parts(size_t count, const device_view *devices, const hierarchy *h, const ley_atoms *atoms,
+                      const ley_grid *grid)
+{
+    const local_ranks r = {ranks_count(), ranks_link()};
+    local_forecast f;
+    bool can = h->levels == 0 || msm_can_number(h);
+    for (size_t i = 0; i < count && !can && isfinite(mesh_share_halo_A(h, grid)); i++)
+        can = local_forecast_choose(h, &r, ley_atoms_whole_count(atoms), &devices[i], &f);
+    return can;
+}
+
 /* What makes no meshes, or none that a device has room for, is not looked for: where it leads to
  * is for the job's creator to say. */
 static bool has_meshes(size_t count, const device_view *devices, const ley_long_range *r, const ley_atoms *atoms,
                        const ley_grid *grid)
 {
     hierarchy h;
-    if (msm_meshes(r, atoms, grid, &h, NULL) != LEY_OK || msm_check_mean(&h, atoms, NULL) != LEY_OK)
+    if (msm_meshes(r, atoms, grid, &h, NULL) != LEY_OK || msm_check_mean(&h, atoms, NULL) != LEY_OK ||
+        !can_parts(count, devices, &h, atoms, grid))
         return false;
     bool has_room = r->solver != LEY_SOLVER_FOURIER || h.levels == 0 || count == 0;
     for (size_t i = 0; i < count; i++)

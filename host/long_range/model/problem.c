@@ -250,10 +250,15 @@ static ley_status check_reach(const hierarchy *h, bool are_asked_for, ley_error 
     return LEY_OK;
 }
 
+bool msm_can_number(const hierarchy *h)
+{
+    return h->solver == HIERARCHY_FOURIER ? spectral_can_number(h) : v_cycle_can_number(h);
+}
+
 static ley_status check_numbers(const hierarchy *h, ley_error *error)
 {
     const int64_t *n = h->level[0].n;
-    if (h->solver == HIERARCHY_FOURIER ? spectral_can_number(h) : v_cycle_can_number(h))
+    if (msm_can_number(h))
         return LEY_OK;
     return ley_fail(error, LEY_ERROR_INPUT,
                     "a mesh of %lld x %lld x %lld nodes%s is more than a kernel can number: take a wider "
@@ -403,9 +408,9 @@ ley_grid msm_points(const cell *c, const ley_grid *points)
     return moved;
 }
 
-double msm_bytes(const hierarchy *h, size_t atoms)
+double msm_bytes(const hierarchy *h, size_t atoms, double share)
 {
     const double each = sizeof(float[4]) + sizeof(int32_t),
-                 bins = (double)hierarchy_nodes(&h->level[0]) / (SPREAD_EDGE * SPREAD_EDGE * SPREAD_EDGE);
+                 bins = share * (double)hierarchy_nodes(&h->level[0]) / (SPREAD_EDGE * SPREAD_EDGE * SPREAD_EDGE);
     return (double)atoms * each + bins * sizeof(int32_t) * (1 + parallel_cores());
 }

@@ -31,10 +31,15 @@ bool msm_otherwise(const ley_long_range *r, ley_long_range *other);
 /* A nodal window of the next higher degree than a B-spline's; a nodal one is itself. */
 ley_window msm_nodal_window(ley_window w);
 
+/* Whether kernels can number all of its nodes: msm_meshes() makes others for parts of atoms alone.
+ */
+bool msm_can_number(const hierarchy *h);
+
 /* The map's points, moved by whole periods so that the first one is in the cell. */
 ley_grid msm_points(const cell *c, const ley_grid *points);
 
-/* Bytes of the host's memory that so many atoms take in the finest mesh's bins. */
-double msm_bytes(const hierarchy *h, size_t atoms);
+/* Bytes of the host's memory that so many atoms take in bins of the finest mesh, or of such a share
+ * of it. */
+double msm_bytes(const hierarchy *h, size_t atoms, double share);
 
 #endif

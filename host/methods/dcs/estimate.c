@@ -71,7 +71,7 @@ static ley_status estimate_sum(sum_request *r, estimate *made, ley_error *error)
     *made = (estimate){.range = r->asked.potential};
     dcs_estimate(r, made);
     sum_request_needs(r, 1, &needed);
-    job_needs_add(&needed, "packed atoms", (double)ley_atoms_count(r->atoms) * packed_atom_bytes, "fewer atoms");
+    job_needs_add(&needed, "packed atoms", (double)ley_atoms_whole_count(r->atoms) * packed_atom_bytes, "fewer atoms");
     made->bytes = job_needs_bytes(&needed);
     return LEY_OK;
 }
