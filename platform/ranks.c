@@ -17,8 +17,9 @@ ley_status ranks_begin(ley_error *error)
     return rank == 0 ? LEY_OK
                      : ley_fail(error, LEY_ERROR_USAGE,
                                 "rank %d of %d stops, and rank 0 does all of the work: this leyden was built without "
-                                "MPI; the package leyden-mpi has leyden-mpi, which deals it to all ranks",
-                                rank, count);
+                                "MPI; to deal it to all ranks type: mpirun -n %d leyden-mpi ... (of the package "
+                                "leyden-mpi, or of make MPI=1)",
+                                rank, count, count);
 }
 
 void ranks_end(void)

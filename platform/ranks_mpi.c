@@ -124,7 +124,10 @@ ley_status ranks_begin(ley_error *error)
     if (count == 1)
         return LEY_OK;
     if (provided < MPI_THREAD_SERIALIZED)
-        return ley_fail(error, LEY_ERROR_USAGE, "this MPI cannot be called by more than one thread of a process");
+        return ley_fail(
+            error, LEY_ERROR_USAGE,
+            "this MPI cannot be called by more than one thread of a process: build leyden-mpi with one that has "
+            "MPI_THREAD_SERIALIZED (make MPI=1 MPICC=...), or start one rank");
     int64_t *counter;
     find_neighbours();
     MPI_Comm_dup(MPI_COMM_WORLD, &beside);
@@ -521,7 +524,10 @@ static ley_status fail_file(const char *path, int code, ley_error *error)
     char why[MPI_MAX_ERROR_STRING] = "";
     int length;
     MPI_Error_string(code, why, &length);
-    return ley_fail(error, LEY_ERROR_FILE, "%s: %s", path, why);
+    return ley_fail(error, LEY_ERROR_FILE,
+                    "%s: %s; all ranks write there: put the output into a folder that all nodes "
+                    "have",
+                    path, why);
 }
 
 ley_status ranks_file_open(const char *path, ranks_file **file, ley_error *error)

@@ -384,6 +384,10 @@ static void test_dry_run_on_ranks(void **state)
             "map ion.pqr -o out/a.dx " SMALL "--ranks 3");
     cli_run(1, NULL, "--link needs --ranks", "map ion.pqr -o out/a.dx " SMALL "--dry-run --link 1e9,1e-6");
     cli_run(1, NULL, "not '2.5'; type: --ranks 2\n", "map ion.pqr -o out/a.dx " SMALL "--dry-run --ranks 2.5");
+    cli_run(1, NULL, "not '1e9'; type: --link 25e9,2e-6\n",
+            "map ion.pqr -o out/a.dx " SMALL "--dry-run --ranks 4 --link 1e9");
+    cli_run(1, NULL, "come first, then seconds; type: --link 1e+09,2e-06\n",
+            "map ion.pqr -o out/a.dx " SMALL "--dry-run --ranks 4 --link 2e-6,1e9");
 }
 
 /* Two drivers for one processor: what both take is the host's. And of the plan each thing is said

@@ -192,7 +192,7 @@ assert [d['status'] for d in devices] == ['LEY_OK', 'LEY_ERROR_WRONG_RESULT'] an
     no_half_file failed "a rank that fails"
     run -n 1 "$leyden" map molecule.pqr --method dcs --spacing 2 --device cpu -o failed.dx : \
         -n 1 "$leyden" map other.pqr --method dcs --spacing 2 --device cpu -o failed.dx >said 2>&1 && wrong "$mpi: two molecules on one map"
-    grep -q 'ranks are to do the same job' said || wrong "$mpi: two molecules: $(cat said)"
+    grep -q 'ranks are to do the same job: .* start all of them by one command' said || wrong "$mpi: two molecules: $(cat said)"
     no_half_file failed "another molecule"
 
     # One that is killed, and all that are asked to end, while a map is written.
@@ -218,6 +218,39 @@ assert [d['status'] for d in devices] == ['LEY_OK', 'LEY_ERROR_WRONG_RESULT'] an
     done
 done
 
+# ---- No device -----------------------------------------------------------------------------------
+
+# A rank that has no device leaves the slabs to the others, and says why; where rank 0 has none, all
+# compute on their cores; and of several molecules such a rank does its own there.
+ranks_without_devices() {
+    local none="env OCL_ICD_VENDORS=/nonexistent" mpi=${mpis##* } words
+    # shellcheck disable=SC2086
+    $none "$BUILD/leyden" devices >/dev/null 2>&1 && return # there is a card
+    "$BUILD/leyden" generate waterbox --atoms 105000 -o parts.atoms -q # a large input
+    for words in "molecule.pqr --method msm --spacing 1" "parts.atoms --method cutoff --cutoff 6 --spacing 6"; do
+        # shellcheck disable=SC2086
+        "$BUILD/leyden" map $words --device cpu -q -o some_one.raw --json plan.json >said 2>&1 || wrong "one rank: $(cat said)"
+        words="map $words --plan plan.json -o some.raw"
+        # shellcheck disable=SC2086
+        run -n 1 "$BUILD/leyden-$mpi" $words --json some.json : -n 1 $none "$BUILD/leyden-$mpi" $words : -n 1 "$BUILD/leyden-$mpi" $words >said 2>&1 || wrong "$mpi: a rank without a device: $(cat said)"
+        grep -q 'rank 1 has computed nothing: there is no device' said || wrong "$mpi: a rank without a device: $(cat said)"
+        cmp -s some_one.raw some.raw || wrong "$mpi: a rank without a device: other bytes of $words"
+        python3 -c "
+import json
+devices = json.load(open('some.json'))['devices']
+assert [d['status'] for d in devices] == ['LEY_OK', 'LEY_ERROR_NO_DEVICE', 'LEY_OK'] and devices[1]['points'] == 0, devices" || wrong "$mpi: who had no device?"
+    done
+    words="map molecule.pqr --method dcs --spacing 1 -q"
+    # shellcheck disable=SC2086
+    run -n 1 $none "$BUILD/leyden-$mpi" $words -o some.raw --json some.json : -n 1 "$BUILD/leyden-$mpi" $words -o some.raw >said 2>&1 || wrong "$mpi: rank 0 without a device: $(cat said)"
+    grep -q '"host": "direct summation"' some.json || wrong "$mpi: rank 0 without a device: $(cat some.json)"
+    cp molecule.pqr some2.pqr
+    # shellcheck disable=SC2086
+    $none "$BUILD/leyden" ${words/molecule/molecule.pqr some2} -o '{}.raw' >said 2>&1 || wrong "molecules without a device: $(cat said)"
+    rm -f some* molecule.raw* parts.atoms
+}
+ranks_without_devices
+
 # ---- Going on ------------------------------------------------------------------------------------
 
 # Planes in kept.mrc.checkpoint; what cannot be read has none.
@@ -234,13 +267,14 @@ going_on() {
     local small="map molecule.pqr --method dcs --dims 160,160,160 --spacing 0.25 --slab 2 --device cpu --quiet" mpi n=0 there child
     local slow="$faulty FAULTY_OPENCL=call=clEnqueueNDRangeKernel,fault=delay,delay_ms=400,ever=1" # half a minute
     # shellcheck disable=SC2086
-    "$BUILD/leyden" $small -o right.mrc >said 2>&1 || wrong "going on: $(cat said)"
+    "$BUILD/leyden" $small -o right.mrc --json right.json >said 2>&1 || wrong "going on: $(cat said)"
+    small+=' --plan right.json' # of one device, however it is named
     for mpi in none $mpis; do
         there=$(planes_there)
         # shellcheck disable=SC2086
         case $mpi in
         none) $slow "$BUILD/leyden" $small -o kept.mrc --resume >said 2>&1 & ;;
-        *) run -n 2 $slow "$BUILD/leyden-$mpi" $small -o kept.mrc --resume >said 2>&1 & ;;
+        *) run -n 2 $slow "$BUILD/leyden-$mpi" ${small/cpu/pthread} -o kept.mrc --resume >said 2>&1 & ;;
         esac
         child=$!
         for _ in $(seq 100); do
@@ -261,11 +295,29 @@ going_on() {
     there=$(planes_there)
     mpi=${mpis##* } && n=2
     # shellcheck disable=SC2086
-    run -n $n "$BUILD/leyden-$mpi" $small -o kept.mrc --resume --json kept.json >said 2>&1 || wrong "$mpi goes on: $(cat said)"
-    cmp -s right.mrc kept.mrc || wrong "$mpi goes on, and makes other bytes"
+    run -n $n "$BUILD/leyden-$mpi" $small --verify 50 --seed 3 -o kept.mrc --resume --json kept.json >said 2>&1 || wrong "$mpi goes on: $(cat said)"
+    cmp -s -i 1024 right.mrc kept.mrc || wrong "$mpi goes on, and makes other values" # headers say how far off
     grep -q "\"kept_points\": $((there * 160 * 160))," kept.json || wrong "$mpi goes on: $there planes were there, $(grep kept_points kept.json)"
     [ ! -e kept.mrc.checkpoint ] || wrong "$mpi goes on, and leaves what it went on from"
-    rm -f kept.* right.mrc
+    # Without a plan devices are to be the same; and a file that is no checkpoint is left alone.
+    small=${small% --plan*}
+    # shellcheck disable=SC2086
+    $slow "$BUILD/leyden" $small -o kept.mrc --resume >said 2>&1 &
+    child=$!
+    for _ in $(seq 100); do
+        [ "$(planes_there)" -gt 0 ] && break
+        sleep 0.05
+    done
+    kill -TERM $child
+    wait $child
+    # shellcheck disable=SC2086
+    "$BUILD/leyden" ${small/cpu/pthread} -o kept.mrc --resume >said 2>&1 && wrong "going on with another device"
+    grep -q 'this run is of .*pthread.*and the one that left it was of .*cpu.*: repeat its command to go on' said || wrong "going on with another device: $(cat said)"
+    cp right.mrc kept.mrc.checkpoint
+    # shellcheck disable=SC2086
+    "$BUILD/leyden" $small -o kept.mrc --resume >said 2>&1 && wrong "going on from a map"
+    grep -q 'kept.mrc.checkpoint: it is no checkpoint .* move it away' said && cmp -s right.mrc kept.mrc.checkpoint || wrong "going on from a map: $(cat said)"
+    rm -f kept.* right.*
 }
 going_on
 
@@ -365,36 +417,24 @@ parts_of_others() {
 }
 parts_of_others
 
-# Where atoms, grid and ranks grow together, no rank's memory does; where each has all atoms it
-# does.
-memory_of_parts() {
-    cat >measured <<'END'
-#!/usr/bin/env python3
-import os, resource, subprocess, sys
-code = subprocess.call(sys.argv[1:], close_fds=False)
-rank = os.environ.get('OMPI_COMM_WORLD_RANK', os.environ.get('PMI_RANK'))
-open('memory.' + rank, 'w').write('%d\n' % resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)
-sys.exit(code)
-END
-    chmod +x measured
-    local n kind words file atoms_2 atoms_5 tol_2 tol_5 pqr_2 pqr_5
-    for n in 2 5; do
-        awk -v n=$n 'BEGIN {srand(5); for (i = 1; i <= 100000 * n; i++) printf "ATOM  %5d  O   HOH  %4d    %8.3f%8.3f%8.3f %7.4f %6.4f\n", i % 99999, i % 9999, 40 * rand(), 40 * rand(), 625 * n * rand(), rand() - 0.5, 1.5}' >long.pqr
-        "$BUILD/leyden" convert long.pqr -o long.atoms -q
-        for kind in atoms tol pqr; do
-            words="--method cutoff" file=$kind
-            [ $kind = tol ] && words="--method msm --tol 1e-4" file=atoms
-            # shellcheck disable=SC2086
-            POCL_MAX_PTHREAD_COUNT=1 run -n $n ./measured "$BUILD/leyden-$mpi" map long.$file $words --dims 12,12,$((156 * n)) --spacing 4 --device cpu -q -o long.raw >said 2>&1 || wrong "$mpi: $n ranks: $(cat said)"
-            eval "${kind}_$n=$(cat memory.* | sort -n | tail -n 1)"
-            rm -f memory.*
-        done
-    done
-    [ "$((10 * atoms_5))" -lt "$((12 * atoms_2))" ] || wrong "$mpi: the largest rank of 2 has $atoms_2 KB, and of 5 $atoms_5 KB"
-    [ "$((10 * tol_5))" -lt "$((12 * tol_2))" ] || wrong "$mpi: with --tol the largest rank of 2 has $tol_2 KB, and of 5 $tol_5 KB"
-    [ "$((10 * pqr_5))" -gt "$((12 * pqr_2))" ] || wrong "$mpi: all atoms on each rank take $pqr_2 and $pqr_5 KB: too few to tell"
+# Ranks wait for one whose devices open late, which the report says by its name; and two files of
+# one size are not one that is damaged.
+parts_of_ranks_that_differ() {
+    local word="map box.atoms --method cutoff --spacing 3 --device cpu -q -o late.raw" mpi=${mpis##* }
+    # shellcheck disable=SC2086
+    run -n 1 "$BUILD/leyden-$mpi" $word --json late.json : \
+        -n 1 $faulty FAULTY_OPENCL=call=clCreateContext,fault=delay,delay_ms=700 "$BUILD/leyden-$mpi" $word >said 2>&1 || wrong "$mpi: a late rank: $(cat said)"
+    python3 -c "
+import json
+seconds = json.load(open('late.json'))['seconds']
+assert seconds['waiting'] > 0.2 and seconds['reading'] < seconds['waiting'], seconds" || wrong "$mpi: who was waited for?"
+    "$BUILD/leyden" generate waterbox --atoms 3000 --seed 5 -o other.atoms -q
+    # shellcheck disable=SC2086
+    run -n 2 "$BUILD/leyden-$mpi" $word : -n 1 "$BUILD/leyden-$mpi" ${word/box/other} >said 2>&1 && wrong "$mpi: two files of one size"
+    grep -q 'were given different files: .* rank 2 has 3000 (checksum .* a copy of it on each' said || wrong "$mpi: two files of one size: $(cat said)"
+    rm -f late.*
 }
-[ "${TEST_LEVEL:-quick}" = quick ] || memory_of_parts
+parts_of_ranks_that_differ
 
 # ---- Long-range sums -----------------------------------------------------------------------------
 
@@ -538,10 +578,12 @@ grep -q 'rank 1.*clEnqueueReadBuffer' said || wrong "$mpi: why parts were not ma
 [ ! -e parts.raw ] || wrong "$mpi: a map of parts that were not made"
 rm -f parts.* .leyden-*
 
-# Where atoms, points and ranks grow together, the memory of the largest rank does not. Here the
-# finest mesh is most of what one process has.
-if [ "${TEST_LEVEL:-quick}" != quick ]; then
-    mpi=${mpis##* }
+# Where atoms, grid and ranks grow together, the memory of the largest rank does not: of a cutoff,
+# and with local levels, where the finest mesh is most of what one process has. Where each rank has
+# all atoms it does.
+memory_of_ranks() {
+    local n words mpi=${mpis##* } numbers='2 2 5' # the first run builds kernels, which takes memory
+    [ "$TEST_LEVEL" = full ] && numbers+=' 16'
     cat >measure.py <<'END'
 import resource, subprocess, sys
 code = subprocess.call(sys.argv[2:], close_fds=False)
@@ -549,19 +591,25 @@ with open(sys.argv[1], 'a') as kilobytes:
     kilobytes.write(f'{resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss}\n')
 sys.exit(code)
 END
-    for n in 2 2 5; do # the first run builds kernels, which takes memory
+    for n in $numbers; do
+        awk -v n=$n 'BEGIN {srand(5); for (i = 1; i <= 100000 * n; i++) printf "ATOM  %5d  O   HOH  %4d    %8.3f%8.3f%8.3f %7.4f %6.4f\n", i % 99999, i % 9999, 40 * rand(), 40 * rand(), 625 * n * rand(), rand() - 0.5, 1.5}' >high.pqr
         awk -v n=$n 'BEGIN {srand(12); for (i = 1; i <= 2000 * n; i++) printf "ATOM  %5d  C   ALA A%4d    %8.3f%8.3f%8.2f %7.4f %6.4f\n", i, i % 9999, 120 * rand(), 120 * rand(), 200 * n * rand(), (i % 2) - 0.5, 1.5}' >wide.pqr
-        "$BUILD/leyden" convert wide.pqr -o wide.atoms --quiet
-        rm -f kilobytes.$n
-        run -n $n python3 measure.py kilobytes.$n "$BUILD/leyden-$mpi" map wide.atoms --method msm --solver multilevel --window nodal3 --splitting taylor2 --cutoff 2 --mesh-spacing 1 --dims 16,16,$((26 * n)) --spacing 8 --device cpu --quiet -o wide.raw --json wide.json >said 2>&1 || wrong "$n ranks of $mpi: a wide box: $(cat said)"
-        grep -q '"local_levels": [1-9]' wide.json || wrong "$n ranks of $mpi: a wide box has no local levels"
-        rm -f wide.raw*
+        "$BUILD/leyden" convert high.pqr -o high.atoms -q && "$BUILD/leyden" convert wide.pqr -o wide.atoms -q
+        for words in "high.atoms --method cutoff --dims 12,12,$((156 * n)) --spacing 4" "high.pqr --method cutoff --dims 12,12,$((156 * n)) --spacing 4" "wide.atoms --method msm --solver multilevel --window nodal3 --splitting taylor2 --cutoff 2 --mesh-spacing 1 --dims 16,16,$((26 * n)) --spacing 8"; do
+            rm -f "${words%% *}.$n"
+            # shellcheck disable=SC2086
+            POCL_MAX_PTHREAD_COUNT=1 run -n $n python3 measure.py "${words%% *}.$n" "$BUILD/leyden-$mpi" map $words --device cpu --quiet -o memory.raw --json memory.json >said 2>&1 || wrong "$n ranks of $mpi: $words: $(cat said)"
+        done
+        grep -q '"local_levels": [1-9]' memory.json || wrong "$n ranks of $mpi: a wide box has no local levels"
+        rm -f memory.raw*
     done
     python3 -c "
-most = [max(int(line) for line in open(f'kilobytes.{n}')) for n in (2, 5)]
-print('memory of the largest rank of 2 and of 5:', most, 'kB')
-assert most[1] <= 1.2 * most[0], most" || wrong "$mpi: the memory of the largest rank grows"
-fi
+for what in 'high.atoms', 'wide.atoms', 'high.pqr':
+    most = [max(int(line) for line in open(f'{what}.{n}')) for n in '$numbers'.split()[1:]]
+    print('memory of the largest rank,', what, most, 'kB')
+    assert (max(most) <= 1.2 * most[0]) == what.endswith('.atoms'), 'which grows, or is too little to tell'" || wrong "$mpi: the memory of the largest rank"
+}
+[ "${TEST_LEVEL:-quick}" = quick ] || memory_of_ranks
 
 # ---- Different devices ---------------------------------------------------------------------------
 
@@ -585,6 +633,9 @@ fi
 # ---- What is not dealt, and no MPI --------------------------------------------------------------
 
 for mpi in $mpis; do
+    # Standard input has one reader.
+    run -n 2 "$BUILD/leyden-$mpi" map - -o failed.dx <molecule.pqr >said 2>&1 && wrong "$mpi: standard input of two ranks"
+    grep -q 'one reader, and there are 2 ranks: write it to a file, and name that' said || wrong "$mpi: standard input of two ranks: $(cat said)"
     run -n 2 "$BUILD/leyden-$mpi" --version >said 2>&1
     [ "$(grep -c '^leyden ' said)" = 1 ] || wrong "$mpi: --version of two ranks: $(cat said)"
     # Molecules are dealt: each is computed once, by some rank.
@@ -601,7 +652,7 @@ assert report['written'] == 5 and [m['file'] for m in report['molecules']] == ['
     [ -e converted.raw ] || wrong "$mpi: nothing was converted"
     run -n 3 "$BUILD/leyden" map molecule.pqr --method dcs --spacing 1.5 --device cpu -o without.dx --quiet >said 2>&1 || wrong "without MPI: $(cat said)"
     cmp -s one_dcs.dx without.dx || wrong "without MPI: other bytes"
-    [ "$(grep -o 'built without MPI; the package leyden-mpi' said | wc -l)" = 2 ] || wrong "without MPI: $(cat said)"
+    [ "$(grep -o 'built without MPI; to deal it to all ranks type: mpirun -n 3 leyden-mpi ' said | wc -l)" = 2 ] || wrong "without MPI: $(cat said)"
 done
 
 [ $failures = 0 ] || { echo "$failures wrong"; exit 1; }

@@ -214,18 +214,23 @@ static void test_kept_of_others(void **state)
     other.n[0] += 3, other.n[2] -= 4;
     assert_ok(keep_plane(&small, NAME, KEPT, "a\nb", &error));
     assert_int_equal(keep_plane(&other, NAME, KEPT, "a\nc", &error), LEY_ERROR_INPUT);
-    assert_string_equal(error.message, KEPT ": this run is of 'c', and the one that left it was of 'b': delete it to "
-                                            "begin anew");
+    assert_string_equal(error.message, KEPT ": this run is of 'c', and the one that left it was of 'b': repeat its "
+                                            "command to go on, or delete it to begin anew");
     assert_int_equal(keep_plane(&small, NAME, KEPT, "a", &error), LEY_ERROR_INPUT);
-    assert_string_equal(error.message, KEPT ": the run that left it was of 'b', and this one is not: delete it to "
-                                            "begin anew");
+    assert_string_equal(error.message, KEPT ": the run that left it was of 'b', and this one is not: repeat "
+                                            "its command to go on, or delete it to begin anew");
     assert_int_equal(keep_plane(&small, NAME, KEPT, "a\nb\nc", &error), LEY_ERROR_INPUT);
-    assert_string_equal(error.message, KEPT ": this run is of 'c', and the one that left it was not: delete it to "
-                                            "begin anew");
+    assert_string_equal(error.message, KEPT ": this run is of 'c', and the one that left it was not: repeat "
+                                            "its command to go on, or delete it to begin anew");
     assert_ok(keep_plane(&small, NAME, KEPT, "a\nb", &error));
-    assert_int_equal(truncate(KEPT, 4 * 37 * 30 * 27 + 99), 0);
-    assert_int_equal(keep_plane(&small, NAME, KEPT, "a\nb", &error), LEY_ERROR_INPUT);
-    assert_string_equal(error.message, KEPT ": it is no checkpoint of a map, or is damaged: delete it to begin anew");
+    /* Nor is somebody's file of the map's own size taken for one. */
+    static const int extra[] = {99, 0};
+    for (size_t i = 0; i < sizeof extra / sizeof *extra; i++) {
+        assert_int_equal(truncate(KEPT, ley_grid_points(&small) * 4 + extra[i]), 0);
+        assert_int_equal(keep_plane(&small, NAME, KEPT, "a\nb", &error), LEY_ERROR_INPUT);
+        assert_string_equal(error.message, KEPT ": it is no checkpoint of a map, or is damaged: move it away, or "
+                                                "delete it, to begin anew");
+    }
     assert_int_equal(unlink(KEPT), 0);
     assert_int_equal(mkfifo(KEPT, 0600), 0);
     assert_int_equal(keep_plane(&small, NAME, KEPT, "a", &error), LEY_ERROR_FILE);
@@ -256,7 +261,7 @@ static void test_kept(void **state)
     assert_ok(ley_map_create_raw(&small, NAME, &map, &error));
     assert_int_equal(ley_map_keep(map, KEPT, "of\nthat molecule\n", &error), LEY_ERROR_INPUT);
     assert_string_equal(error.message, KEPT ": this run is of 'that molecule', and the one that left it was of 'this "
-                                            "molecule': delete it to begin anew");
+                                            "molecule': repeat its command to go on, or delete it to begin anew");
     ley_map_destroy(map);
     assert_ok(ley_map_create_raw(&small, NAME, &map, &error));
     assert_ok(ley_map_keep(map, KEPT, "of\nthis molecule\n", &error));

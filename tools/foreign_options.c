@@ -84,12 +84,14 @@ static const struct {
 
 /* Of options whose value was left out, or is none. */
 static const char *const samples[][2] = {
-    {"dims", "65,65,65"},   {"glen", "64,64,64"},    {"gcent", "0,0,0"},   {"origin", "0,0,0"}, {"spacing", "0.5"},
-    {"padding", "10"},      {"periodic", "xyz"},     {"cell", "90,90,90"}, {"kappa", "0.127"},  {"dielectric", "78.54"},
-    {"temperature", "300"}, {"tol", "1e-4"},         {"cutoff", "12"},     {"device", "gpu"},   {"plane", "z"},
-    {"at", "12.5"},         {"limits", "5"},         {"limit", "5"},       {"range", "-3,7"},   {"level", "-1,1"},
-    {"angles", "0,90,180"}, {"size", "1600"},        {"dpi", "300"},       {"units", "V"},      {"ion", "0.15,1,2"},
-    {"method", "auto"},     {"json", "report.json"},
+    {"dims", "65,65,65"},   {"glen", "64,64,64"},    {"gcent", "0,0,0"},      {"origin", "0,0,0"},
+    {"spacing", "0.5"},     {"padding", "10"},       {"periodic", "xyz"},     {"cell", "90,90,90"},
+    {"kappa", "0.127"},     {"dielectric", "78.54"}, {"temperature", "300"},  {"tol", "1e-4"},
+    {"cutoff", "12"},       {"device", "gpu"},       {"plane", "z"},          {"at", "12.5"},
+    {"limits", "5"},        {"limit", "5"},          {"range", "-3,7"},       {"level", "-1,1"},
+    {"angles", "0,90,180"}, {"size", "1600"},        {"dpi", "300"},          {"units", "V"},
+    {"ion", "0.15,1,2"},    {"method", "auto"},      {"json", "report.json"}, {"link", "25e9,2e-6"},
+    {"probe", "1.7,0.1"},
 };
 
 /* ---- Texts ----------------------------------------------------------------------------------- */

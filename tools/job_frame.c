@@ -47,8 +47,10 @@ static int check_standard_input(const job_run *run)
     const named_file file = run->kind->file != NULL ? run->kind->file(run) : (named_file){NULL, NULL, NULL};
     if (ley_ranks_count() > 1 &&
         (input_takes_stdin(run->arguments->operand) || (file.path != NULL && input_takes_stdin(file.path))))
-        return fail_usage(run->arguments->command, "standard input has one reader, and there are %d ranks: name a file",
-                          ley_ranks_count());
+        return fail_usage(
+            run->arguments->command,
+            "standard input has one reader, and there are %d ranks: write it to a file, and name that in place of -",
+            ley_ranks_count());
     return 0;
 }
 
@@ -255,6 +257,12 @@ static bool reads_by_parts(const job_run *run)
            !run->keeps_atoms && opens_at_once(run) && ley_atoms_is_binary(run->arguments->operand);
 }
 
+/* A rank that has no device could do nothing with a part. */
+static bool is_any_without(const job_run *run)
+{
+    return ley_ranks_most(run->engine != NULL && ley_engine_device_count(run->engine) == 0) > 0;
+}
+
 /* Ranks that were started with other command lines would wait for each other in different
  * places. */
 static ley_status check_same(const job_run *run, ley_status status, ley_error *error)
@@ -291,9 +299,13 @@ static ley_status prepare(job_run *run, ley_error *error)
     if (opens_at_once(run))
         begin_opening(&devices, run, status);
     run->is_by_parts = reads_by_parts(run);
+    double opening_s = 0;
     if (ley_ranks_count() > 1) { /* drivers change the environment, which MPI reads */
         wait_for_opening(&devices);
+        opening_s = lap_s(&clock_s);
+        run->is_by_parts = !is_any_without(run) && run->is_by_parts;
         status = check_same(run, status, error);
+        run->phases.waiting_s = lap_s(&clock_s);
     }
     if (status == LEY_OK)
         status = run->kind->read(run, error);
@@ -314,7 +326,7 @@ static ley_status prepare(job_run *run, ley_error *error)
     plan_file_explain(run->values->plan, error);
     if (status == LEY_OK && !is_by_host)
         status = create_job(run, error);
-    run->phases.preparing_s = lap_s(&clock_s);
+    run->phases.preparing_s = opening_s + lap_s(&clock_s);
     return status;
 }
 
@@ -356,6 +368,8 @@ ley_status job_frame_compute(job_run *run, ley_error *error)
         status = create_by_host(run, &is_by_host, error);
     if (status == LEY_OK && !is_by_host && *run->lent == NULL && job_frame_wants_devices(run))
         status = ley_engine_create(run->values->device, run->lent, error);
+    if (status == LEY_ERROR_NO_DEVICE)
+        status = create_in_place_of_devices(run, &is_by_host, error);
     run->engine = *run->lent;
     if (status == LEY_OK && !is_by_host)
         status = create_job(run, error);

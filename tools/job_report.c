@@ -249,7 +249,11 @@ static double building_s(const phase_times *phases, const ley_report *report)
 void print_times(const phase_times *phases, const ley_report *report)
 {
     const double ready_s = building_s(phases, report);
-    printf("times: reading %s, preparing %s, building kernels %s, computing %s, verifying %s, writing %s, total %s\n",
+    if (ley_ranks_count() > 1)
+        printf("times: waiting for the other ranks %s, ", seconds_text(phases->waiting_s).s);
+    else
+        fputs("times: ", stdout);
+    printf("reading %s, preparing %s, building kernels %s, computing %s, verifying %s, writing %s, total %s\n",
            seconds_text(phases->reading_s).s, seconds_text(phases->preparing_s).s, seconds_text(ready_s).s,
            seconds_text(phases->computing_s - ready_s).s, seconds_text(phases->verifying_s).s,
            seconds_text(phases->writing_s).s, seconds_text(now_s() - phases->start_s).s);
@@ -339,10 +343,13 @@ void print_written(const char *path, double seconds)
 static void print_failure(const ley_device_report *device, const ley_error *error, bool alone)
 {
     const char *why = device->failure != NULL ? device->failure : ley_status_text(device->status);
-    if (error->status == LEY_OK)
-        warn("device %d, %s, left the job: %s", device->device->index, device->device->name, why);
+    const short_text who = device->rank > 0 ? text_of("rank %d's ", device->rank) : text_of("%s", "");
+    if (error->status == LEY_OK && device->device->name[0] == '\0')
+        warn("rank %d has computed nothing: %s", device->rank, why);
+    else if (error->status == LEY_OK)
+        warn("%sdevice %d, %s, left the job: %s", who.s, device->device->index, device->device->name, why);
     else if (!alone) /* a single device's reason is the error's message */
-        fail(device->status, "device %d, %s: %s", device->device->index, device->device->name, why);
+        fail(device->status, "%sdevice %d, %s: %s", who.s, device->device->index, device->device->name, why);
     if (device->failure_log != NULL && (error->log == NULL || strcmp(error->log, device->failure_log) != 0))
         fprintf(stderr, "%s\n", device->failure_log);
 }
@@ -375,6 +382,8 @@ json_t *json_of_molecule(const char *path, const ley_atoms *atoms)
 json_t *json_of_phases(const phase_times *phases)
 {
     json_t *seconds = json_object();
+    if (ley_ranks_count() > 1)
+        json_put(seconds, "waiting", json_number(phases->waiting_s));
     json_put(seconds, "reading", json_number(phases->reading_s));
     json_put(seconds, "preparing", json_number(phases->preparing_s));
     json_put(seconds, "computing", json_number(phases->computing_s));

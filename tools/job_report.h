@@ -7,9 +7,9 @@
 
 #include <stdio.h>
 
-/* Seconds, by what they went into. */
+/* Seconds, by what they went into; waiting: for ranks that are not as far yet. */
 typedef struct phase_times {
-    double start_s, reading_s, preparing_s, computing_s, verifying_s, writing_s;
+    double start_s, waiting_s, reading_s, preparing_s, computing_s, verifying_s, writing_s;
 } phase_times;
 
 /* Reads the clock and gives the time since its last reading. */

@@ -119,7 +119,8 @@ static const option_row map_options[] = {
      .help = "go on where the same command has left planes in MAP.checkpoint, and leave them there when it "
              "ends early; MAP is a .raw, .npy, .mrc or .ccp4 file",
      .more = "planes that were written are not computed again after a failure, a signal or a killed "
-             "process; another input or option is refused; give it from the first run on"},
+             "process; another input or option is refused, but for --verify and --seed, and for --device "
+             "where --plan names one device; give it from the first run on"},
     {.name = "field",
      .kind = OPTION_FLAG,
      .offset = offsetof(map_values, field),
@@ -280,7 +281,11 @@ static int check_ranks(const job_run *run)
                           "leyden-mpi map ...",
                           has_ranks ? "ranks" : "link");
     if (has_link && !has_ranks)
-        return fail_usage(arguments->command, "--link needs --ranks: how many ranks it joins");
+        return fail_usage(arguments->command, "--link needs --ranks, how many ranks it joins; type: --ranks 4");
+    const double *link = ((const map_values *)arguments->values)->link;
+    if (link[0] <= link[1])
+        return fail_usage(arguments->command, "--link: bytes per second come first, then seconds; type: --link %g,%g",
+                          link[1], link[0]);
     return 0;
 }
 

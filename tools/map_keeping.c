@@ -48,25 +48,38 @@ static uint64_t hash_of_file(const char *path)
     return hash;
 }
 
-/* Options on which no value depends, or that other lines are about. */
-static bool is_left_out(const char *name)
+/* Only devices of a plan take part; of one kind they make the same bytes, whichever are named. */
+static bool settles_device(const plan_file *plan)
 {
-    static const char *const names[] = {"output", "json", "quiet",        "resume", "plan",   "ranks",
-                                        "link",   "like", "side-by-side", "format", "dry-run"};
-    bool is = false;
+    const char *device = NULL;
+    bool is_one = true;
+    for (size_t i = 0; i < plan->count; i++) {
+        const char *other = plan->decisions[i].device;
+        is_one = is_one && (other == NULL || device == NULL || strcmp(other, device) == 0);
+        device = other != NULL ? other : device;
+    }
+    return is_one && device != NULL;
+}
+
+/* Options on which no value depends, or that other lines are about. */
+static bool is_left_out(const char *name, const plan_file *plan)
+{
+    static const char *const names[] = {"output", "json",         "quiet",  "resume",  "plan",   "ranks", "link",
+                                        "like",   "side-by-side", "format", "dry-run", "verify", "seed"};
+    bool is = strcmp(name, "device") == 0 && settles_device(plan);
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         is = is || strcmp(name, names[i]) == 0;
     return is;
 }
 
-static void put_options(FILE *to, const parsed_arguments *arguments)
+static void put_options(FILE *to, const parsed_arguments *arguments, const plan_file *plan)
 {
     json_t *all = json_begin(arguments);
     for (size_t i = 0; i < arguments->option_count; i++) {
         const option_row *row = arguments->options[i].row;
         json_t *value = json_object_get(json_object_get(all, "options"), row->name);
         char *text = value != NULL ? json_dumps(value, JSON_ENCODE_ANY | JSON_REAL_PRECISION(15)) : NULL;
-        if (text != NULL && !is_left_out(row->name)) {
+        if (text != NULL && !is_left_out(row->name, plan)) {
             fprintf(to, "--%s: %s", row->name, text);
             if (row->is_input && json_is_string(value))
                 fprintf(to, ", checksum %016llx", (unsigned long long)hash_of_file(json_string_value(value)));
@@ -90,7 +103,7 @@ char *map_keeping_text(const parsed_arguments *arguments, const ley_atoms *atoms
     else
         fprintf(text.stream, "molecule: %zu atoms, checksum %016llx\n", ley_atoms_count(atoms),
                 (unsigned long long)hash_of_atoms(atoms));
-    put_options(text.stream, arguments);
+    put_options(text.stream, arguments, plan);
     fprintf(text.stream, "grid: %lld, %lld, %lld points from %.17g, %.17g, %.17g A", (long long)grid->n[0],
             (long long)grid->n[1], (long long)grid->n[2], grid->origin_A[0], grid->origin_A[1], grid->origin_A[2]);
     for (int i = 0; i < 9; i++)

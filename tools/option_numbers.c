@@ -72,8 +72,8 @@ static bool take_piece(piece_list *pieces, const char *word)
 }
 
 /* Numbers separated by anything, with units or behind the option as words of their own; one where
- * several of one kind are wanted; the width alone of 1600x1200; a
- * decimal comma. Whether there are as many as are wanted. */
+ * three, of the axes, are wanted; the width alone of 1600x1200; a decimal comma. Whether there are
+ * as many as are wanted. */
 static bool find_pieces(const option_row *option, const char *value, int wanted, piece_list *pieces)
 {
     char copy[256], *rest = copy;
@@ -92,7 +92,7 @@ static bool find_pieces(const option_row *option, const char *value, int wanted,
             break;
     if (wanted == 1 && pieces->count == 2 && option->kind == OPTION_INTEGER && strpbrk(value, "xX") != NULL)
         pieces->count = 1;
-    if (pieces->count == 1 && option->kind != OPTION_TRIPLES && !option->one_for_all)
+    if (pieces->count == 1 && wanted == 3 && option->kind != OPTION_TRIPLES && !option->one_for_all)
         for (; pieces->count < wanted; pieces->count++)
             memcpy(pieces->text[pieces->count], pieces->text[0], sizeof *pieces->text);
     return pieces->count == wanted || (option->one_for_all && pieces->count == 1);

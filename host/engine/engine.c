@@ -9,6 +9,7 @@
 #include "error.h"
 #include "log.h"
 #include "parallel.h"
+#include "ranks.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -305,6 +306,8 @@ static ley_status open_selected(ley_engine *engine, const char *selector, ley_er
     return any_open(engine, error);
 }
 
+/* The first rank decides whether devices do a job at all; another one without any takes no
+ * slab. */
 ley_status ley_engine_create(const char *selector, ley_engine **engine, ley_error *error)
 {
     ley_engine *e = calloc(1, sizeof *e);
@@ -315,6 +318,12 @@ ley_status ley_engine_create(const char *selector, ley_engine **engine, ley_erro
     ley_status status = discovery_list(&e->list, false, error);
     if (status == LEY_OK)
         status = open_selected(e, selector, error);
+    if (error != NULL && status == LEY_ERROR_NO_DEVICE && selector == NULL && ranks_own() > 0) {
+        ley_error_copy(&e->lacking, error);
+        ley_error_clear(error);
+        e->worker_count = e->candidate_count = 0;
+        status = LEY_OK;
+    }
     if (status != LEY_OK) {
         ley_engine_destroy(e);
         return status;
@@ -335,6 +344,7 @@ static void let_loose(ley_engine *engine)
         dev_keep(engine);
         return;
     }
+    ley_error_clear(&engine->lacking);
     free(engine->workers);
     dev_list_clear(&engine->list);
     pthread_mutex_destroy(&engine->running);

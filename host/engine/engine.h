@@ -48,6 +48,7 @@ struct ley_engine {
     atomic_int holders;      /* its owner, and workers that were late when he destroyed it: the last one frees it */
     worker *workers;         /* [list.count] */
     pthread_mutex_t running; /* one task at a time is given out: averages do so on threads of their own */
+    ley_error lacking;       /* why a rank has no device beside others that may have some; else LEY_OK */
 };
 
 /* Runs a task on workers [first, worker_count), all at once, when what another thread runs on this

@@ -98,6 +98,27 @@ void ley_checksum_add(ley_checksum *sum, const void *bytes, size_t words)
         sum->left[sum->words++ % 4] = load(at);
 }
 
+/* As words of the file, so many of them; how many these were. */
+static size_t store_numbers(const double *numbers, size_t count, unsigned char block[WORD * BLOCK_WORDS])
+{
+    const size_t part = count < BLOCK_WORDS ? count : BLOCK_WORDS;
+    for (size_t i = 0; i < part; i++) {
+        uint64_t word;
+        memcpy(&word, numbers + i, sizeof word);
+        store(word, block + WORD * i);
+    }
+    return part;
+}
+
+void ley_checksum_add_numbers(ley_checksum *sum, const double *numbers, size_t count)
+{
+    unsigned char block[WORD * BLOCK_WORDS];
+    for (size_t part; count > 0; numbers += part, count -= part) {
+        part = store_numbers(numbers, count, block);
+        ley_checksum_add(sum, block, part);
+    }
+}
+
 uint64_t ley_checksum_end(const ley_checksum *sum)
 {
     const uint64_t *lane = sum->lane;
@@ -143,17 +164,10 @@ ley_status ley_atoms_writer_open(ley_atoms_writer *writer, const char *path, siz
 ley_status ley_atoms_writer_put(ley_atoms_writer *writer, const double *numbers, size_t count, ley_error *error)
 {
     ley_status status = LEY_OK;
-    while (count > 0 && status == LEY_OK) {
-        unsigned char block[WORD * BLOCK_WORDS];
-        size_t part = count < BLOCK_WORDS ? count : BLOCK_WORDS;
-        for (size_t i = 0; i < part; i++) {
-            uint64_t word;
-            memcpy(&word, numbers + i, sizeof word);
-            store(word, block + WORD * i);
-        }
+    unsigned char block[WORD * BLOCK_WORDS];
+    for (size_t part; count > 0 && status == LEY_OK; numbers += part, count -= part) {
+        part = store_numbers(numbers, count, block);
         status = put_words(writer, block, part, error);
-        numbers += part;
-        count -= part;
     }
     return status;
 }
@@ -210,13 +224,13 @@ static ley_status read_bytes(int file, const char *path, void *to, size_t size, 
 }
 
 /* Nothing is believed, or allocated, before the file's own size has confirmed it. */
-static ley_status read_header(int file, const char *path, uint64_t file_bytes, ley_checksum *sum, size_t *n,
-                              ley_error *error)
+static ley_status read_header(ley_atoms_file *f, uint64_t file_bytes, ley_checksum *sum, ley_error *error)
 {
+    const char *path = f->path;
     const uint64_t around = HEADER_BYTES + WORD, atom = LEY_ATOM_NUMBERS * WORD;
-    unsigned char header[HEADER_BYTES] = {0};
+    unsigned char header[HEADER_BYTES] = {0}, checksum[WORD];
     size_t there = file_bytes < HEADER_BYTES ? (size_t)file_bytes : HEADER_BYTES;
-    ley_status status = read_bytes(file, path, header, there, 0, error);
+    ley_status status = read_bytes(f->file, path, header, there, 0, error);
     if (status != LEY_OK)
         return status;
     if (there < MAGIC_BYTES || memcmp(header, magic, FAMILY_BYTES) != 0)
@@ -239,8 +253,11 @@ static ley_status read_header(int file, const char *path, uint64_t file_bytes, l
                         (unsigned long long)count, (unsigned long long)expected);
     ley_checksum_start(sum);
     ley_checksum_add(sum, header, HEADER_BYTES / WORD);
-    *n = (size_t)count;
-    return LEY_OK;
+    f->atoms = (size_t)count;
+    status = read_bytes(f->file, path, checksum, sizeof checksum, expected - WORD, error);
+    if (status == LEY_OK)
+        f->checksum = load(checksum);
+    return status;
 }
 
 ley_status ley_atoms_file_read(const ley_atoms_file *f, size_t first, size_t count, double *numbers, ley_checksum *sum,
@@ -264,12 +281,9 @@ ley_status ley_atoms_file_read(const ley_atoms_file *f, size_t first, size_t cou
 
 ley_status ley_atoms_file_check(const ley_atoms_file *f, const ley_checksum *sum, ley_error *error)
 {
-    unsigned char checksum[WORD];
-    const uint64_t place = HEADER_BYTES + WORD * (uint64_t)LEY_ATOM_NUMBERS * f->atoms;
-    const ley_status status = read_bytes(f->file, f->path, checksum, sizeof checksum, place, error);
-    if (status == LEY_OK && load(checksum) != ley_checksum_end(sum))
-        return ley_fail(error, LEY_ERROR_INPUT, "%s: damaged: its checksum is wrong", f->path);
-    return status;
+    return f->checksum == ley_checksum_end(sum)
+               ? LEY_OK
+               : ley_fail(error, LEY_ERROR_INPUT, "%s: damaged: its checksum is wrong", f->path);
 }
 
 ley_status ley_atoms_file_open(const char *path, ley_atoms_file *f, ley_checksum *sum, ley_error *error)
@@ -285,7 +299,7 @@ ley_status ley_atoms_file_open(const char *path, ley_atoms_file *f, ley_checksum
     *f = (ley_atoms_file){.path = path, .file = file};
     const ley_status status =
         S_ISREG(known.st_mode)
-            ? read_header(file, path, (uint64_t)known.st_size, sum, &f->atoms, error)
+            ? read_header(f, (uint64_t)known.st_size, sum, error)
             : ley_fail(error, LEY_ERROR_FILE, "%s: a binary file of atoms must be a regular file", path);
     if (status != LEY_OK)
         close(file);

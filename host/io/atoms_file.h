@@ -29,15 +29,17 @@ typedef struct ley_checksum {
 
 void ley_checksum_start(ley_checksum *sum);
 void ley_checksum_add(ley_checksum *sum, const void *bytes, size_t words);
+void ley_checksum_add_numbers(ley_checksum *sum, const double *numbers, size_t count); /* as a file has them */
 uint64_t ley_checksum_end(const ley_checksum *sum);
 
 /* Of what is there already: such a file whose header is right, which begins its sum; so many of its
  * 5 n numbers from the first on, which are added to the sum unless that is NULL; and whether the
- * sum of all of them is the file's. Errors: those of ley_atoms_read_binary(). */
+ * sum of all of them is what the file says at its end. Errors: those of ley_atoms_read_binary(). */
 typedef struct ley_atoms_file {
     const char *path;
     int file;
     size_t atoms;
+    uint64_t checksum; /* what the file says */
 } ley_atoms_file;
 
 ley_status ley_atoms_file_open(const char *path, ley_atoms_file *file, ley_checksum *sum, ley_error *error);

@@ -19,9 +19,23 @@ typedef enum gravity { GRAVITY_OF_ATOMS, GRAVITY_OF_SUM, GRAVITY_OF_FILE } gravi
 typedef struct outcome {
     ley_status status;
     gravity gravity;
-    uint64_t atoms; /* of the file */
+    uint64_t atoms, checksum; /* of the file */
     char message[512];
 } outcome;
+
+/* A file is known by the checksum at its end, whatever it is called. */
+static ley_status check_one_file(const outcome *all, ley_error *error)
+{
+    for (int r = 1; r < ranks_count(); r++)
+        if (all[r].atoms != all[0].atoms || all[r].checksum != all[0].checksum)
+            return ley_fail(error, LEY_ERROR_USAGE,
+                            "ranks are to do the same job, and were given different files: rank 0 has %llu atoms "
+                            "(checksum %016llx), and rank %d has %llu (checksum %016llx): give all of them one file, "
+                            "in a folder that all nodes have, or a copy of it on each",
+                            (unsigned long long)all[0].atoms, (unsigned long long)all[0].checksum, r,
+                            (unsigned long long)all[r].atoms, (unsigned long long)all[r].checksum);
+    return LEY_OK;
+}
 
 static ley_status agree(outcome *own, ley_error *why, ley_error *error)
 {
@@ -37,14 +51,8 @@ static ley_status agree(outcome *own, ley_error *why, ley_error *error)
     for (int r = 1; r < ranks; r++)
         if (all[r].status != LEY_OK && (told->status == LEY_OK || all[r].gravity > told->gravity))
             told = &all[r];
-    ley_status status = LEY_OK;
-    if (told->status != LEY_OK)
-        status = ley_fail(error, told->status, "%s", told->message);
-    for (int r = 1; r < ranks && status == LEY_OK; r++)
-        if (all[r].atoms != all[0].atoms)
-            status = ley_fail(error, LEY_ERROR_USAGE,
-                              "ranks are to do the same job: rank 0 has %llu atoms, and rank %d has %llu",
-                              (unsigned long long)all[0].atoms, r, (unsigned long long)all[r].atoms);
+    const ley_status status =
+        told->status != LEY_OK ? ley_fail(error, told->status, "%s", told->message) : check_one_file(all, error);
     free(all);
     return status;
 }
@@ -63,35 +71,25 @@ typedef struct chain {
     double total_charge_e, charge_magnitude_e;
 } chain;
 
-enum { BLOCK_NUMBERS = 64 * 1024 };
-
-/* Of the file's numbers in a row this rank's share. */
-static ley_status add_numbers(const ley_atoms_file *f, ley_checksum *sum, ley_error *error)
+/* The chain goes round once for positions, once for charges and once for radii, as the file has all
+ * of each in a row; it ends on the last rank. */
+static void add_to_chain(const ley_atoms *share, chain *c)
 {
-    const size_t all = LEY_ATOM_NUMBERS * f->atoms, end = share_first(all, ranks_own() + 1);
-    double *block = malloc(BLOCK_NUMBERS * sizeof *block);
-    ley_status status = block != NULL ? LEY_OK : ley_fail_memory(error, BLOCK_NUMBERS * sizeof *block, "the atoms");
-    for (size_t at = share_first(all, ranks_own()), n; at < end && status == LEY_OK; at += n) {
-        n = end - at < BLOCK_NUMBERS ? end - at : BLOCK_NUMBERS;
-        status = ley_atoms_file_read(f, at, n, block, sum, error);
-    }
-    free(block);
-    return status;
-}
-
-static ley_status add_to_chain(const ley_atoms_file *f, const ley_atoms *share, chain *c, ley_error *error)
-{
+    const size_t n = ley_atoms_count(share);
     const double *charge_e = ley_atoms_charges_e(share);
-    if (ranks_own() > 0)
-        ranks_receive(ranks_own() - 1, c, sizeof *c);
-    for (size_t i = 0; i < ley_atoms_count(share); i++) {
-        c->total_charge_e += charge_e[i];
-        c->charge_magnitude_e += fabs(charge_e[i]);
+    const double *const arrays[] = {ley_atoms_positions_A(share), charge_e, ley_atoms_radii_A(share)};
+    const int ranks = ranks_count(), own = ranks_own(), rounds = sizeof arrays / sizeof *arrays;
+    for (int k = 0; k < rounds; k++) {
+        if (own > 0 || k > 0)
+            ranks_receive((own + ranks - 1) % ranks, c, sizeof *c);
+        ley_checksum_add_numbers(&c->sum, arrays[k], k == 0 ? 3 * n : n);
+        for (size_t i = 0; i < n && arrays[k] == charge_e; i++) {
+            c->total_charge_e += charge_e[i];
+            c->charge_magnitude_e += fabs(charge_e[i]);
+        }
+        if (own + 1 < ranks || k + 1 < rounds)
+            ranks_send_to((own + 1) % ranks, c, sizeof *c);
     }
-    const ley_status status = add_numbers(f, &c->sum, error);
-    if (ranks_own() + 1 < ranks_count())
-        ranks_send_to(ranks_own() + 1, c, sizeof *c);
-    return status;
 }
 
 static ley_status read_arrays(const ley_atoms_file *f, size_t first, ley_atoms *share, ley_error *error)
@@ -109,20 +107,21 @@ static ley_status read_share(const ley_atoms_file *f, chain *c, ley_atoms *share
 {
     const size_t first = share_first(f->atoms, ranks_own());
     ley_error why = {0};
-    outcome own = {.gravity = GRAVITY_OF_FILE, .atoms = f->atoms};
+    outcome own = {.gravity = GRAVITY_OF_FILE, .atoms = f->atoms, .checksum = f->checksum};
     *facts = atoms_no_facts;
     own.status = read_arrays(f, first, share, &why);
-    const ley_status chained = add_to_chain(f, share, c, own.status == LEY_OK ? &why : NULL);
-    own.status = own.status == LEY_OK ? chained : own.status;
-    if (own.status == LEY_OK && ranks_own() + 1 == ranks_count()) {
-        own.gravity = GRAVITY_OF_SUM;
-        own.status = ley_atoms_file_check(f, &c->sum, &why);
-    }
     if (own.status == LEY_OK) {
         own.gravity = GRAVITY_OF_ATOMS;
         own.status = ley_atoms_see(share, first, facts, &why);
         if (own.status != LEY_OK)
             ley_error_prefix(&why, "%s", f->path);
+    }
+    add_to_chain(share, c);
+    if (own.gravity < GRAVITY_OF_SUM && ranks_own() + 1 == ranks_count() &&
+        ley_atoms_file_check(f, &c->sum, NULL) != LEY_OK) {
+        own.gravity = GRAVITY_OF_SUM;
+        ley_error_clear(&why);
+        own.status = ley_atoms_file_check(f, &c->sum, &why);
     }
     return agree(&own, &why, error);
 }
@@ -246,6 +245,7 @@ ley_status ley_atoms_read_share(const char *path, ley_atoms **atoms, ley_error *
         return ley_atoms_read(path, atoms, error);
     const bool is_open = (own.status = ley_atoms_file_open(path, &f, &c.sum, &why)) == LEY_OK;
     own.atoms = f.atoms;
+    own.checksum = f.checksum;
     ley_status status = agree(&own, &why, error);
     if (status == LEY_OK)
         status = f.atoms < (size_t)ranks_count() ? ley_atoms_read_binary(path, atoms, error)
@@ -289,15 +289,6 @@ static double *make_weights(const atoms_part *part, int64_t planes, int64_t laye
     return weight;
 }
 
-/* Between which places the atoms are a rank's own: up to the next rank's planes, and all that is
- * below or above the grid. */
-static void find_own(const atoms_part *part, const ley_grid *grid, int rank, double own_A[2])
-{
-    const int64_t first = part->planes[rank], end = part->planes[rank + 1];
-    own_A[0] = first == end ? INFINITY : first > 0 ? atoms_part_plane_A(part, first) : -INFINITY;
-    own_A[1] = end == grid->n[2] ? INFINITY : atoms_part_plane_A(part, end);
-}
-
 static ley_status deal_planes(atoms_part *part, const ley_grid *grid, const double *speed, ley_error *error)
 {
     const int ranks = ranks_count(), own = ranks_own();
@@ -318,56 +309,107 @@ static ley_status deal_planes(atoms_part *part, const ley_grid *grid, const doub
 
 /* ---- Atoms ----------------------------------------------------------------------------------- */
 
-/* To which ranks an atom goes: those whose planes are in reach of it or of an image, and the one
- * whose own it is. */
+/* To which ranks an atom goes: those whose planes are in reach of it or of an image; of ranks that
+ * have planes, in the order of these. */
 typedef struct reaches {
     const atoms_part *part;
-    double (*own_A)[2], (*halo_A)[2]; /* [ranks] */
+    double (*halo_A)[2]; /* [count] */
+    int count, found;    /* found: of the atom that was asked for last: */
+    int *rank, *list;    /* [count]: who they are; which of them get it */
+    bool *is_found;      /* [count] */
 } reaches;
 
-static ley_status make_reaches(const atoms_part *part, const ley_grid *grid, reaches *made, ley_error *error)
+static void free_reaches(reaches *of)
+{
+    free(of->halo_A);
+    free(of->rank);
+    free(of->is_found);
+}
+
+static ley_status make_reaches(const atoms_part *part, reaches *made, ley_error *error)
 {
     const size_t ranks = (size_t)ranks_count();
-    *made = (reaches){.part = part, .own_A = calloc(2 * ranks, sizeof *made->own_A)};
-    if (made->own_A == NULL)
-        return ley_fail_memory(error, ranks * sizeof *made->own_A, "the ranks");
-    made->halo_A = made->own_A + ranks;
-    for (size_t r = 0; r < ranks; r++) {
-        find_own(part, grid, (int)r, made->own_A[r]);
-        atoms_part_reach(part, part->planes[r], part->planes[r + 1], made->halo_A[r]);
+    *made = (reaches){.part = part,
+                      .halo_A = calloc(ranks, sizeof *made->halo_A),
+                      .rank = calloc(2 * ranks, sizeof *made->rank),
+                      .is_found = calloc(ranks, sizeof *made->is_found)};
+    if (made->halo_A == NULL || made->rank == NULL || made->is_found == NULL)
+        return ley_fail_memory(error, ranks * sizeof *made->halo_A, "the ranks");
+    made->list = made->rank + ranks;
+    for (int r = 0; r < (int)ranks; r++) {
+        const int64_t first = part->planes[r], end = part->planes[r + 1];
+        if (first == end)
+            continue;
+        atoms_part_reach(part, first, end, made->halo_A[made->count]);
+        made->rank[made->count++] = r;
     }
     return LEY_OK;
 }
 
-static bool gets(const reaches *of, int rank, double z_A)
+/* The first of them that reaches up to z. */
+static int first_in_reach(const reaches *of, double z_A)
 {
-    double at_A;
-    return (z_A >= of->own_A[rank][0] && z_A < of->own_A[rank][1]) ||
-           atoms_part_images(of->part, z_A, of->halo_A[rank], &at_A) > 0;
+    int low = 0;
+    for (int high = of->count; low < high;) {
+        const int middle = (low + high) / 2;
+        if (of->halo_A[middle][1] < z_A)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+static void take(reaches *of, int k)
+{
+    if (!of->is_found[k])
+        of->list[of->found++] = k;
+    of->is_found[k] = true;
+}
+
+/* Who gets an atom. Not all ranks are asked: with many of them it goes to few. */
+static void find_takers(reaches *of, double z_A)
+{
+    while (of->found > 0)
+        of->is_found[of->list[--of->found]] = false;
+    double first_A;
+    const int last = of->count - 1;
+    const double all_A[2] = {of->halo_A[0][0], of->halo_A[last][1]};
+    const int64_t images = atoms_part_images(of->part, z_A, all_A, &first_A);
+    for (int64_t i = 0; i < images && of->found < of->count; i++) {
+        const double at_A = first_A + (double)i * of->part->period_A;
+        for (int k = first_in_reach(of, at_A); k < of->count && of->halo_A[k][0] <= at_A; k++)
+            take(of, k);
+    }
 }
 
 /* The numbers of the atoms that go to rank r, from to[r] on: [to[ranks]], in *list. */
-static ley_status list_atoms(const ley_atoms *share, const reaches *of, int64_t *to, int32_t **list, ley_error *error)
+static ley_status list_atoms(const ley_atoms *share, reaches *of, int64_t *to, int32_t **list, ley_error *error)
 {
     const size_t n = ley_atoms_count(share);
     const double *position_A = ley_atoms_positions_A(share);
-    int32_t *all = NULL;
-    int64_t k = 0;
-    for (int r = 0; r < ranks_count(); r++) {
-        int32_t *grown = realloc(all, ((size_t)k + n) * sizeof *all);
-        if (grown == NULL) {
-            free(all);
-            return ley_fail_memory(error, ((size_t)k + n) * sizeof *all, "atoms on their way between ranks");
-        }
-        all = grown;
-        to[r] = k;
-        for (size_t i = 0; i < n; i++)
-            if (gets(of, r, position_A[3 * i + 2]))
-                all[k++] = (int32_t)i;
+    const int ranks = ranks_count();
+    int64_t *next = calloc((size_t)ranks, sizeof *next);
+    for (size_t i = 0; i < n && next != NULL; i++) {
+        find_takers(of, position_A[3 * i + 2]);
+        for (int k = 0; k < of->found; k++)
+            next[of->rank[of->list[k]]]++;
     }
-    to[ranks_count()] = k;
+    to[0] = 0;
+    for (int r = 0; r < ranks && next != NULL; r++) {
+        to[r + 1] = to[r] + next[r];
+        next[r] = to[r];
+    }
+    int32_t *all = next != NULL ? malloc(((size_t)to[ranks] + 1) * sizeof *all) : NULL;
+    for (size_t i = 0; i < n && all != NULL; i++) {
+        find_takers(of, position_A[3 * i + 2]);
+        for (int k = 0; k < of->found; k++)
+            all[next[of->rank[of->list[k]]]++] = (int32_t)i;
+    }
+    free(next);
     *list = all;
-    return LEY_OK;
+    return all != NULL ? LEY_OK
+                       : ley_fail_memory(error, (size_t)to[ranks] * sizeof *all, "atoms on their way between ranks");
 }
 
 /* How many come from each rank, of what each has for each: from[]. */
@@ -438,22 +480,22 @@ static ley_status deal_atoms(ley_atoms *atoms, const atoms_part *part, const int
     return status;
 }
 
-static ley_status exchange(ley_atoms *atoms, const atoms_part *part, const ley_grid *grid, ley_error *error)
+static ley_status exchange(ley_atoms *atoms, const atoms_part *part, ley_error *error)
 {
     const size_t ranks = (size_t)ranks_count();
-    reaches of;
+    reaches of = {.halo_A = NULL};
     int32_t *list = NULL;
     int64_t *to = calloc(2 * (ranks + 1), sizeof *to);
     if (to == NULL)
         return ley_fail_memory(error, 2 * ranks * sizeof *to, "the ranks");
-    ley_status status = make_reaches(part, grid, &of, error);
+    ley_status status = make_reaches(part, &of, error);
     if (status == LEY_OK)
         status = list_atoms(ley_atoms_share(atoms), &of, to, &list, error);
     if (status == LEY_OK)
         status = ask_counts(to, to + ranks + 1, error);
     if (status == LEY_OK)
         status = deal_atoms(atoms, part, list, to, to + ranks + 1, error);
-    free(of.own_A);
+    free_reaches(&of);
     free(list);
     free(to);
     return status;
@@ -543,20 +585,20 @@ static double period_of(const bool periodic[3], const double cell_A[3][3])
     return period_A;
 }
 
-/* False: no rank has any speed. */
-static ley_status begin_part(atoms_part *part, const ley_grid *grid, double halo_A, double period_A, double speed,
-                             bool *are_dealt, ley_error *error)
+/* Whether planes are dealt, now or before: not where no rank has any speed. */
+static ley_status begin_part(atoms_part *part, const ley_grid *grid, double speed, bool *are_dealt, ley_error *error)
 {
     const size_t ranks = (size_t)ranks_count();
+    *are_dealt = part->planes != NULL;
+    if (*are_dealt)
+        return LEY_OK;
+    part->origin_A = grid->origin_A[2];
+    part->step_A = grid->step_A[2][2];
     double *all = calloc(ranks, sizeof *all);
     if (all == NULL)
         return ley_fail_memory(error, ranks * sizeof *all, "the ranks");
     ranks_share(&speed, sizeof speed, all);
     *are_dealt = deal_compare_speeds(all, ranks);
-    part->halo_A = halo_A;
-    part->origin_A = grid->origin_A[2];
-    part->step_A = grid->step_A[2][2];
-    part->period_A = period_A;
     const ley_status status = *are_dealt ? deal_planes(part, grid, all, error) : LEY_OK;
     free(all);
     return status;
@@ -567,18 +609,20 @@ ley_status ley_atoms_take_part(ley_atoms *atoms, const ley_grid *grid, const boo
 {
     atoms_part *part = (atoms_part *)(uintptr_t)ley_atoms_part(atoms);
     const double period_A = period_of(periodic, cell_A);
-    const bool is_anew = part != NULL && part->planes != NULL;
-    bool are_dealt = true;
-    ley_status status = LEY_OK;
-    if (part == NULL || (is_anew && halo_A <= part->halo_A))
+    bool are_dealt;
+    if (part == NULL)
         return LEY_OK;
     if (!isfinite(halo_A) || !isfinite(period_A))
         return ley_atoms_take_all(atoms, error);
-    if (is_anew)
-        part->halo_A = halo_A;
-    else
-        status = begin_part(part, grid, halo_A, period_A, speed, &are_dealt, error);
+    const bool is_anew = part->planes != NULL;
+    if (is_anew && halo_A <= part->halo_A)
+        return LEY_OK;
+    part->halo_A = halo_A;
+    part->period_A = period_A;
+    const ley_status status = begin_part(part, grid, speed, &are_dealt, error);
     if (status != LEY_OK)
         return status;
-    return are_dealt ? exchange(atoms, part, grid, error) : ley_atoms_take_all(atoms, error);
+    if (!are_dealt)
+        return ley_atoms_take_all(atoms, error);
+    return exchange(atoms, part, error);
 }

@@ -214,7 +214,8 @@ static bool find_difference(char *a, char *b)
 static ley_status check_text(const file_store *s, const char *there, const char *text, ley_error *error)
 {
     char *former = NULL, *own = NULL;
-    const char *path = s->output.temporary.path, *what_to_do = ": delete it to begin anew";
+    const char *path = s->output.temporary.path,
+               *what_to_do = ": repeat its command to go on, or delete it to begin anew";
     ley_status status = LEY_OK;
     if (asprintf(&former, "%s\n", there) < 0 || asprintf(&own, "%s\n", text) < 0)
         status = ley_fail_memory(error, strlen(text), "what a map is of");
@@ -282,7 +283,7 @@ static ley_status find_record(file_store *s, found_record *r, ley_error *error)
         r->planes = (left - text) / last;
     if (r->planes < 0)
         return ley_fail(error, LEY_ERROR_INPUT,
-                        "%s: it is no checkpoint of a map, or is damaged: delete it to begin anew",
+                        "%s: it is no checkpoint of a map, or is damaged: move it away, or delete it, to begin anew",
                         s->output.temporary.path);
     r->sum = malloc((size_t)r->planes * sizeof *r->sum);
     r->text = calloc(1, (size_t)text + 1);
@@ -298,7 +299,7 @@ static ley_status take_record(file_store *s, ley_map *map, const char *text, ley
     found_record r;
     bool is_any = false;
     const int64_t size = ley_output_size(&s->output);
-    if (size == 0 || size == values_end(s)) /* new, or no longer a record's */
+    if (size == 0)
         return begin_record(s, text, error);
     ley_status status = find_record(s, &r, error);
     for (int64_t z = 0; z < r.planes && status == LEY_OK; z++)
@@ -306,7 +307,8 @@ static ley_status take_record(file_store *s, ley_map *map, const char *text, ley
     if (status == LEY_OK)
         status = is_any ? check_text(s, r.text, text, error) : begin_record(s, text, error);
     if (status == LEY_OK && is_any && (r.planes != s->grid.n[2] || r.place != values_end(s)))
-        status = ley_fail(error, LEY_ERROR_INPUT, "%s: it is of a map of another size: delete it to begin anew",
+        status = ley_fail(error, LEY_ERROR_INPUT,
+                          "%s: it is of a map of another size: repeat its command to go on, or delete it to begin anew",
                           s->output.temporary.path);
     if (status == LEY_OK && is_any) {
         s->pass = r.head.pass;
@@ -430,7 +432,7 @@ static ley_status begin_on_ranks(file_store *s, ley_error *error)
     if (ranks_own() == 0)
         return status;
     return path[0] != '\0' ? ranks_file_open(path, &s->others, error)
-                           : ley_fail(error, LEY_ERROR_FILE, "%s: rank 0 cannot begin it", s->path);
+                           : ley_fail(error, LEY_ERROR_FILE, "%s: rank 0 cannot begin it, and says why", s->path);
 }
 
 /* Rank 0 takes what there is of the file, in place of a hidden one, and says so. */
@@ -458,7 +460,7 @@ static ley_status keep_on_ranks(file_store *s, ley_map *map, const char *kept, c
         return status;
     s->is_kept = true;
     return path[0] != '\0' ? ranks_file_open(path, &s->others, error)
-                           : ley_fail(error, LEY_ERROR_FILE, "%s: rank 0 cannot begin it", s->path);
+                           : ley_fail(error, LEY_ERROR_FILE, "%s: rank 0 cannot begin it, and says why", s->path);
 }
 
 static void free_store(file_store *s)

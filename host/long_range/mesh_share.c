@@ -217,7 +217,8 @@ static ley_status plan_share(mesh_share *s, const hierarchy *h, const mesh_share
     ley_status status = is_agreed ? begin(s, h, &all[0], job->ranks, error) : LEY_OK;
     if (!is_agreed && s->is_part)
         status = ley_fail(error, LEY_ERROR_INPUT,
-                          "a mesh of %lld x %lld x %lld nodes cannot be made by ranks that have parts of the atoms",
+                          "a mesh of %lld x %lld x %lld nodes cannot be made by ranks that have parts of the atoms: "
+                          "give them a PQR file, of which each has all atoms",
                           (long long)h->level[0].n[0], (long long)h->level[0].n[1], (long long)h->level[0].n[2]);
     free(all);
     return status;
@@ -357,7 +358,8 @@ static ley_status fail_to_choose(const mesh_share_problem *p, ley_error *error)
     return ley_fail(error, LEY_ERROR_INPUT,
                     "%d ranks that have parts of the atoms cannot make these meshes: a mesh that each has whole takes "
                     "too much memory, atoms are missing that lie further than %.4g A beyond a rank's planes (one local "
-                    "level takes up to %.4g A), planes are too few for so many ranks, or they lie aslant in the cell",
+                    "level takes up to %.4g A), planes are too few for so many ranks, or they lie aslant in the cell: "
+                    "start fewer ranks, take a wider mesh spacing, or a PQR file, of which each rank has all atoms",
                     ranks_count(), part_of(p)->halo_A, local_halo_A(h, 1));
 }
 

@@ -92,7 +92,8 @@ ley_status rank_share_begin(ley_job *job, ley_error *error)
         if (!is_same(&all[0], &all[r]))
             status = ley_fail(error, LEY_ERROR_USAGE,
                               "ranks are to do the same job: rank 0 has method %s with %lld atoms at %lld points, and "
-                              "rank %d method %s with %lld atoms at %lld points%s",
+                              "rank %d method %s with %lld atoms at %lld points%s: start all of them by one command, "
+                              "with files in a folder that all nodes have, or copies of them",
                               all[0].method, (long long)all[0].atoms, (long long)all[0].points, r, all[r].method,
                               (long long)all[r].atoms, (long long)all[r].points,
                               all[0].atoms == all[r].atoms ? ", or these are elsewhere" : "");
@@ -181,7 +182,7 @@ ley_status rank_share_run(ley_job *job, ley_status (*run)(ley_job *job, ley_erro
     if (status != LEY_OK)
         return status;
     if (!is_able)
-        status = ley_fail(&why, LEY_ERROR_NO_DEVICE, "there is no device");
+        status = ley_fail(&why, LEY_ERROR_NO_DEVICE, "%s", job->engine->lacking.message);
     do {
         if (is_able)
             status = run(job, &why);
@@ -306,6 +307,8 @@ static rank_record describe_own(const ley_job *job, size_t slabs)
     rank_record r;
     memset(&r, 0, sizeof r);
     r.slabs = (int64_t)slabs;
+    r.report.status = job->engine->lacking.status;
+    put_text(r.failure, sizeof r.failure, job->engine->lacking.message);
     for (size_t i = 0; i < job->engine->worker_count; i++) {
         const device_record *of = &job->records[i];
         if (r.name[0] == '\0' || (r.report.points == 0 && of->report.points > 0))

@@ -455,7 +455,7 @@ ley_status ley_atoms_take_numbers(ley_atoms *atoms, ley_atoms *from, ley_error *
         atoms->share = calloc(1, sizeof *atoms->share);
         if (atoms->share == NULL)
             return ley_fail_memory(error, sizeof *atoms->share, "atoms");
-        ley_atoms_swap_numbers(atoms, atoms->share);
+        ley_atoms_swap_numbers(atoms->share, atoms);
         status = ley_atoms_complete(atoms->share, error);
     }
     ley_atoms_swap_numbers(atoms, from);

@@ -46,9 +46,6 @@ atoms_sample ley_atoms_sample(const ley_atoms *atoms);
  * known; or, NULL, all of it. */
 void ley_atoms_set_part(ley_atoms *atoms, atoms_part *part, const atoms_facts *facts);
 
-/* Each has the atoms of the other one; parts, bounds and sums stay. */
-void ley_atoms_swap_numbers(ley_atoms *a, ley_atoms *b);
-
 /* Has the atoms of `from`, which ends, in place of its own, and is the part that it was. Those that
  * it has first, of a part, are its share from then on. Errors: LEY_ERROR_MEMORY. */
 ley_status ley_atoms_take_numbers(ley_atoms *atoms, ley_atoms *from, ley_error *error);
@@ -63,6 +60,9 @@ void ley_atoms_put_all(ley_atoms *atoms, ley_atoms *all);
 
 /* The largest charges of all atoms. */
 void ley_atoms_large_charges(const ley_atoms *atoms, large_charges *made);
+
+/* Each has the atoms of the other one; parts, bounds and sums stay. */
+void ley_atoms_swap_numbers(ley_atoms *a, ley_atoms *b);
 
 /* Whether chain (0: none), number and insertion code (0: none) of a residue fit a number of 4
  * bytes, by which residues are the same or not: chains of one letter, numbers within 524,288. And
