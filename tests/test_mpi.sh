@@ -569,12 +569,14 @@ assert parts['passed'] and abs(parts['tolerance'] / one['tolerance'] - 1) < 1e-3
 second_opinion layers "--dims 10,10,12 --origin 4,4,7 --spacing 2.5" "by the method's own steps"
 second_opinion heaps "--cutoff 6 --mesh-spacing 2 --dims 8,8,20 --spacing 3" "limit 0.2" # of others 0.014
 
-# A rank that cannot make its charges says so, and all end.
+# A rank that cannot make its charges, or not even its kernels, says so, and all end.
 mpi=${mpis##* }
 words="map long.atoms --method msm --cutoff 4 --mesh-spacing 1.25 --spacing 2 --device cpu --quiet ${long_cases[0]} -o parts.raw"
-# shellcheck disable=SC2086
-run -n 1 "$BUILD/leyden-$mpi" $words : -n 1 env LD_PRELOAD="$BUILD/tests/faulty_opencl/faulty_opencl.so" FAULTY_OPENCL=call=clEnqueueReadBuffer,at=1,fault=fail "$BUILD/leyden-$mpi" $words >said 2>&1 && wrong "$mpi: parts without those of a rank"
-grep -q 'rank 1.*clEnqueueReadBuffer' said || wrong "$mpi: why parts were not made: $(cat said)"
+for call in clEnqueueReadBuffer clBuildProgram; do
+    # shellcheck disable=SC2086
+    run -n 1 "$BUILD/leyden-$mpi" $words : -n 1 $faulty FAULTY_OPENCL=call=$call,at=1,fault=fail,ever=1 "$BUILD/leyden-$mpi" $words >said 2>&1 && wrong "$mpi: parts without those of a rank"
+    grep -q "rank 1.*$call" said || wrong "$mpi: why parts were not made: $(cat said)"
+done
 [ ! -e parts.raw ] || wrong "$mpi: a map of parts that were not made"
 rm -f parts.* .leyden-*
 

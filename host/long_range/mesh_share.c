@@ -652,6 +652,13 @@ void mesh_share_end(mesh_share *s)
     s->is_wanted = false;
 }
 
+void mesh_share_refuse(mesh_share *s, const char *why)
+{
+    if (s->is_wanted && s->said != NULL && s->call == NULL)
+        snprintf(s->said[ranks_own()].why, sizeof s->said->why, "%.200s", why);
+    mesh_share_end(s);
+}
+
 /* ---- Checks and notes ------------------------------------------------------------------------ */
 
 /* The bin that has the i-th atom. */

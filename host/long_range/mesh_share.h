@@ -109,4 +109,7 @@ void mesh_share_foresee(const void *outlook, const ley_link *link, struct rank_o
 /* Waits for the other ranks; what was not made until now is not made any more. */
 void mesh_share_end(mesh_share *s);
 
+/* The same of a rank that cannot go on: others that wait for what it has not made are told why. */
+void mesh_share_refuse(mesh_share *s, const char *why);
+
 #endif

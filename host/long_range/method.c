@@ -245,6 +245,11 @@ static void release(void *context, bool is_kept)
     cutoff_release(task, is_kept);
 }
 
+static void refuse(void *context, const char *why)
+{
+    mesh_share_refuse(&((msm_task *)context)->share, why);
+}
+
 /* ---- Added to the short-range sums ----------------------------------------------------------- */
 
 typedef struct added {
@@ -338,6 +343,7 @@ const method method_msm = {
     .stricter = stricter,
     .otherwise = msm_task_otherwise,
     .release = release,
+    .refuse = refuse,
     .host_needs = host_needs,
     .outline = msm_outline,
     .host_s = cutoff_host_s,

@@ -53,6 +53,10 @@ typedef struct method {
     /* Of atoms by parts (source/atoms_part.h) all that it does can be for planes of any rank. */
     bool parts_move;
 
+    /* This rank cannot do its planes: what other ranks wait for they get no more, for this reason.
+     * NULL: they wait for nothing. */
+    void (*refuse)(void *task, const char *why);
+
     /* No device can do it, and why: whether the task is from now on to be done otherwise, from
      * prepare() on, and by devices that could not. NULL: it never is. */
     bool (*otherwise)(void *task, const char *why);

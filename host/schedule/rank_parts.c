@@ -245,6 +245,8 @@ static ley_status do_round(parts_run *p, ley_status *failed, ley_error *why, ley
     ley_status status = run_own(p, &own);
     if (status == LEY_OK && p->job->method->parts_move)
         status = help(p, &own);
+    if (status != LEY_OK && p->job->method->refuse != NULL)
+        p->job->method->refuse(p->job->task, own.message);
     ley_status left = status == LEY_OK ? LEY_OK : leave_rest(p, error);
     if (left == LEY_OK && status != LEY_OK && !rank_slabs_is_of_devices(status)) {
         ley_error_copy(error, &own);
