@@ -306,7 +306,7 @@ static ley_status deal_planes(atoms_part *part, const ley_grid *grid, double hal
 /* ---- Atoms ----------------------------------------------------------------------------------- */
 
 /* To which ranks an atom goes: those whose planes are in reach of it or of an image, and those at
- * the grid's ends, whose own is what is beyond; of ranks that have planes, in the order of these. */
+ * the grid's ends, whose own is what is beyond; of ranks that have planes, in their order. */
 typedef struct reaches {
     double (*halo_A)[2];            /* [count]; no narrower than its part of the grid */
     double low_A, high_A, period_A; /* of the grid */
