@@ -464,8 +464,8 @@ typedef struct ley_engine ley_engine;
  * platform's, vendor's or driver's name (case ignored), "opencl", "cuda", "cpu", "gpu" or "all";
  * "cuda:0" is the first device by that path, as "opencl:0" is by the other; a card is used by one
  * path. NULL: the fastest device, by measurement, that can be opened; ranks behind the first one
- * may have none. Errors: LEY_ERROR_USAGE when a word matches nothing, LEY_ERROR_NO_DEVICE when there is
- * no device to open, LEY_ERROR_DEVICE when none of them opens. */
+ * may have none. Errors: LEY_ERROR_USAGE when a word matches nothing, LEY_ERROR_NO_DEVICE when
+ * there is no device to open, LEY_ERROR_DEVICE when none of them opens. */
 LEY_API ley_status ley_engine_create(const char *selector, ley_engine **engine, ley_error *error);
 LEY_API void ley_engine_destroy(ley_engine *engine);
 
