@@ -6,6 +6,7 @@
 #include "ranks.h"
 #include "schedule/rank_slabs.h"
 #include "source/atoms.h"
+#include "source/atoms_visit.h"
 
 #include <stdlib.h>
 #include <string.h>
