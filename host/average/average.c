@@ -439,12 +439,14 @@ ley_status ley_average_begin(ley_average *a, const ley_average_ranks *ranks, con
     return start(a, cell_A, position_A, error);
 }
 
-/* Until devices have taken all that was added. */
+/* Until devices have taken all that was added; where they are the core that the caller is on, until
+ * they have done it: nothing is gained by what waits for them then. */
 static ley_status await_taken(ley_average *a, ley_error *error)
 {
+    const bool shares_core = !a->problem.by_cards && parallel_cores() == 1;
     ley_status status = LEY_OK;
     pthread_mutex_lock(&a->mutex);
-    while (a->waiting.count > 0 && a->failure.status == LEY_OK && !atomic_load(&a->is_cancelled))
+    while ((a->waiting.count > 0 || (shares_core && a->idle < a->at_work)) && a->failure.status == LEY_OK && !atomic_load(&a->is_cancelled))
         pthread_cond_wait(&a->changed, &a->mutex);
     if (a->failure.status != LEY_OK) {
         status = a->failure.status;
