@@ -446,7 +446,8 @@ static ley_status await_taken(ley_average *a, ley_error *error)
     const bool shares_core = !a->problem.by_cards && parallel_cores() == 1;
     ley_status status = LEY_OK;
     pthread_mutex_lock(&a->mutex);
-    while ((a->waiting.count > 0 || (shares_core && a->idle < a->at_work)) && a->failure.status == LEY_OK && !atomic_load(&a->is_cancelled))
+    while ((a->waiting.count > 0 || (shares_core && a->idle < a->at_work)) && a->failure.status == LEY_OK &&
+           !atomic_load(&a->is_cancelled))
         pthread_cond_wait(&a->changed, &a->mutex);
     if (a->failure.status != LEY_OK) {
         status = a->failure.status;

@@ -91,7 +91,7 @@ static void extend(void *context, size_t first, size_t last)
 {
     density *d = context;
     for (size_t i = first; i < last; i++)
-        d->high[i] = (int64_t)d->low[i] >> 63;
+        d->high[i] = (int64_t)d->low[i] < 0 ? -1 : 0;
 }
 
 /* `fits`: into 64 bits. */

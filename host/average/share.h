@@ -8,7 +8,7 @@
 /* The atoms that this rank looks at, of what all look at together: from the first one on. */
 size_t share_atoms(const ley_average_ranks *ranks, size_t atoms, size_t *first);
 
-/* The sums of all ranks, of each number: of integers modulo 2^64, for rank `to` or, where that is
+/* The sums of all ranks, of each number: of integers modulo 2^64, for rank `to` or, where it is
  * SHARE_ALL, for all; of doubles, in the order of ranks, for all. */
 enum { SHARE_ALL = -1 };
 ley_status share_words(const ley_average_ranks *ranks, int64_t *word, size_t count, int to, ley_error *error);
