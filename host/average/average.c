@@ -592,8 +592,11 @@ ley_status ley_average_share(ley_average *a, ley_error *error)
 {
     if (a->ranks.count == 0 || (a->filling != NULL && a->filling->frames > 0))
         return ley_fail(error, LEY_ERROR_USAGE, "ranks have begun together, and gone to the end, before they share");
-    const ley_status status = await_all(a, error);
-    return status == LEY_OK && a->ranks.count > 1 ? share_all(a, error) : status;
+    double difference;
+    ley_status status = await_all(a, error);
+    if (status == LEY_OK && a->ranks.count > 1)
+        status = share_all(a, error);
+    return status == LEY_OK ? results_compare_cells(a, &difference, error) : status;
 }
 
 /* ---- Checkpoints ----------------------------------------------------------------------------- */
