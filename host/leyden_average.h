@@ -168,11 +168,11 @@ typedef struct ley_average_ranks {
 /* All begin together, with the first frame of all, which counts where it is added alone. They take
  * frames in pieces, each of which ends at ley_average_piece_end() of a frame in it.
  * ley_average_go_to() says that the next frame that is added is this one, counted from 0 over those
- * of all ranks; those before it that were not added here are others'. It returns when devices are at
- * the last of what was added, which is the time to take the next piece. When all have gone to the
- * end they share what they have: the results of each have the same bytes then as those of one
- * average of all frames, and no frame can be added. Errors: LEY_ERROR_USAGE for a frame before those
- * that were added, for point charges; LEY_ERROR_DEVICE where add_up() fails; those of
+ * of all ranks; those before it that were not added here are others'. It returns when devices are
+ * at the last of what was added, which is the time to take the next piece. When all have gone to
+ * the end they share what they have: the results of each have the same bytes then as those of one
+ * average of all frames, and no frame can be added. Errors: LEY_ERROR_USAGE for a frame before
+ * those that were added, for point charges; LEY_ERROR_DEVICE where add_up() fails; those of
  * ley_average_add(). A rank that fails leaves the others waiting: it is to end them. */
 LEY_API ley_status ley_average_begin(ley_average *average, const ley_average_ranks *ranks, const float *position_A,
                                      const double *cell_A, ley_error *error);

@@ -373,6 +373,7 @@ typedef struct team {
     ley_average *average[SHARING];
     ley_status status[SHARING];
     ley_error error[SHARING];
+    bool is_late[SHARING]; /* a piece waited for devices when it was time to take the next one */
 } team;
 
 typedef struct member {
@@ -418,6 +419,9 @@ static void *take_part(void *context)
             status = ley_average_add(a, (size_t)(end - f), frame_of(t->w, (int)f), t->w->cell_A[f], error);
         if (status == LEY_OK)
             status = ley_average_go_to(a, end, error);
+        pthread_mutex_lock(&a->mutex);
+        t->is_late[m->own] = t->is_late[m->own] || a->waiting.count > 0 || a->filling != NULL;
+        pthread_mutex_unlock(&a->mutex);
     }
     if (status == LEY_OK)
         status = ley_average_go_to(a, LONG, error);
@@ -444,6 +448,7 @@ static ley_average *shared_of(walk *w, const ley_average_options *o)
         pthread_join(thread[i], NULL);
     for (int i = 0; i < SHARING; i++) {
         assert_ok(t.status[i]);
+        assert_false(t.is_late[i]);
         assert_ok(ley_average_finish(t.average[i], &totals, &error));
         first = i == 0 ? totals : first;
         assert_int_equal(totals.frames, LONG);

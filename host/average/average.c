@@ -439,12 +439,15 @@ ley_status ley_average_begin(ley_average *a, const ley_average_ranks *ranks, con
     return start(a, cell_A, position_A, error);
 }
 
-/* Until devices have taken all that was added. */
+/* Until devices have taken all that was added; where they are the core that the caller is on, until
+ * they have done it: nothing is gained by what waits for them then. */
 static ley_status await_taken(ley_average *a, ley_error *error)
 {
+    const bool shares_core = !a->problem.by_cards && parallel_cores() == 1;
     ley_status status = LEY_OK;
     pthread_mutex_lock(&a->mutex);
-    while (a->waiting.count > 0 && a->failure.status == LEY_OK && !atomic_load(&a->is_cancelled))
+    while ((a->waiting.count > 0 || (shares_core && a->idle < a->at_work)) && a->failure.status == LEY_OK &&
+           !atomic_load(&a->is_cancelled))
         pthread_cond_wait(&a->changed, &a->mutex);
     if (a->failure.status != LEY_OK) {
         status = a->failure.status;
@@ -589,8 +592,11 @@ ley_status ley_average_share(ley_average *a, ley_error *error)
 {
     if (a->ranks.count == 0 || (a->filling != NULL && a->filling->frames > 0))
         return ley_fail(error, LEY_ERROR_USAGE, "ranks have begun together, and gone to the end, before they share");
-    const ley_status status = await_all(a, error);
-    return status == LEY_OK && a->ranks.count > 1 ? share_all(a, error) : status;
+    double difference;
+    ley_status status = await_all(a, error);
+    if (status == LEY_OK && a->ranks.count > 1)
+        status = share_all(a, error);
+    return status == LEY_OK ? results_compare_cells(a, &difference, error) : status;
 }
 
 /* ---- Checkpoints ----------------------------------------------------------------------------- */

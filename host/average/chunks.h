@@ -11,16 +11,16 @@
 
 typedef struct chunk {
     struct chunk *next;
-    int64_t first; /* number of its first frame, from 0 */
+    int64_t first;         /* number of its first frame, from 0 */
     int frames, most, had; /* the last: the most that it has had */
-    bool is_partial;    /* a copy of a chunk that is not full: sums of it go nowhere for good */
-    float *position_A;  /* [most][atoms][3] */
-    int fills;          /* how often it has begun to be filled */
-    bool may_move;      /* nobody but the device that takes it next knows where the positions are */
-    bool is_locked;     /* they are in page-locked memory of a device's, which lasts as long as the average */
-    bool is_kept;       /* their memory is never freed: a driver that has not returned may read it */
-    float *floats;      /* [most][PLACE_FLOATS] */
-    frame_place *place; /* [most] */
+    bool is_partial;       /* a copy of a chunk that is not full: sums of it go nowhere for good */
+    float *position_A;     /* [most][atoms][3] */
+    int fills;             /* how often it has begun to be filled */
+    bool may_move;         /* nobody but the device that takes it next knows where the positions are */
+    bool is_locked;        /* they are in page-locked memory of a device's, which lasts as long as the average */
+    bool is_kept;          /* their memory is never freed: a driver that has not returned may read it */
+    float *floats;         /* [most][PLACE_FLOATS] */
+    frame_place *place;    /* [most] */
     double (*cell_A)[9];
     double (*structure)[2]; /* their structure factors; see structure.h */
 } chunk;

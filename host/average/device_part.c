@@ -239,6 +239,15 @@ static ley_status do_frames(device_part *p, const chunk *c, part_slot *s, ley_er
     return status;
 }
 
+/* Of several ranks, one that takes frames while a processor is at its last ones has enough. */
+static bool is_last(ley_average *a)
+{
+    pthread_mutex_lock(&a->mutex);
+    const bool is = a->ranks.count > 1 && !a->problem.by_cards && a->waiting.count == 0;
+    pthread_mutex_unlock(&a->mutex);
+    return is;
+}
+
 /* The device gets a chunk's frames, and spreads them. */
 static ley_status begin_chunk(device_part *p, chunk *c, ley_error *error)
 {
@@ -260,7 +269,9 @@ static ley_status begin_chunk(device_part *p, chunk *c, ley_error *error)
         return do_frames(p, c, s, error);
     spreader_launch(&p->spreader, &s->sequence, s->positions, s->cells, 0, c->frames, p->sums[p->filling]);
     status = sequence_status(&s->sequence, error);
-    return status == LEY_OK ? begin_checks(p, c, s, error) : status;
+    if (status == LEY_OK)
+        status = begin_checks(p, c, s, error);
+    return status == LEY_OK && is_last(p->average) ? sequence_finish(&s->sequence, error) : status;
 }
 
 static ley_status finish_slots(device_part *p, ley_error *error)

@@ -196,7 +196,8 @@ static ley_status add_both(const average_problem *p, const cell_sample *s, int i
     return status;
 }
 
-static ley_status compare(const ley_average *a, const cell_sample *s, both_ways *b, double *difference, ley_error *error)
+static ley_status compare(const ley_average *a, const cell_sample *s, both_ways *b, double *difference,
+                          ley_error *error)
 {
     const average_problem *p = &a->problem;
     double cell_A[9] = {0}, off = 0, all = 0;

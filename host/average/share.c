@@ -3,7 +3,6 @@
 #include "average/share.h"
 
 #include "average/problem.h"
-#include "average/results.h"
 #include "average/spread_kernel.h"
 #include "average/sums.h"
 #include "error.h"
@@ -91,7 +90,7 @@ static void extend(void *context, size_t first, size_t last)
 {
     density *d = context;
     for (size_t i = first; i < last; i++)
-        d->high[i] = (int64_t)d->low[i] >> 63;
+        d->high[i] = (int64_t)d->low[i] < 0 ? -1 : 0;
 }
 
 /* `fits`: into 64 bits. */
@@ -309,7 +308,6 @@ static ley_status deal_samples(ley_average *a, ley_error *error)
 
 ley_status share_all(ley_average *a, ley_error *error)
 {
-    double difference;
     ley_status status = share_facts(a, error);
     pthread_mutex_lock(&a->sum_mutex);
     if (status == LEY_OK && a->added > 0)
@@ -317,7 +315,5 @@ ley_status share_all(ley_average *a, ley_error *error)
     if (status == LEY_OK)
         status = share_blocks(a, error);
     pthread_mutex_unlock(&a->sum_mutex);
-    if (status == LEY_OK && a->cells_change)
-        status = deal_samples(a, error);
-    return status == LEY_OK ? results_compare_cells(a, &difference, error) : status;
+    return status == LEY_OK && a->cells_change ? deal_samples(a, error) : status;
 }

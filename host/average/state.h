@@ -112,7 +112,7 @@ struct ley_average {
     pthread_mutex_t mutex; /* for what follows */
     pthread_cond_t changed;
     chunk_list waiting, spare;
-    int chunks;                         /* that exist, and the frames that these have had room for */
+    int chunks; /* that exist, and the frames that these have had room for */
     int64_t kept_frames;
     int64_t pending;                    /* frames of chunks that wait or are with a device */
     bool is_starving, wants_all, quits; /* somebody waits for a spare chunk; for all sums; the end is near */
@@ -130,7 +130,7 @@ struct ley_average {
     double *response; /* for verification: see verify.c */
     int64_t checked_frames, checked_points;
     double checking_s, judging_s; /* that verification took; of the first frame, before any device had it */
-    double checked_share; /* sum over frames of their squares of relative errors */
+    double checked_share;         /* sum over frames of their squares of relative errors */
     int64_t lately_checked[16];
 };
 

@@ -583,8 +583,7 @@ ley_status verify_mesh(ley_average *a, const frame_place *place, const float *po
     own.atoms = share_atoms(&a->ranks, p->atoms, &first);
     own.charge_e += first;
     host_spread_frame(&p->mesh, place, own.atoms, position_A + 3 * first, p->quanta + first, quanta);
-    const ley_status status =
-        judge_density(a, &own, &a->ranks, 0, place, position_A + 3 * first, quanta, error);
+    const ley_status status = judge_density(a, &own, &a->ranks, 0, place, position_A + 3 * first, quanta, error);
     free(quanta);
     a->judging_s = (ley_clock_s() - start_s) * (a->ranks.count > 1 ? a->ranks.count : 1);
     /* It does not count beside what devices make of that frame. */

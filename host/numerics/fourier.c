@@ -100,8 +100,8 @@ static inline void four(const step *t, double roots[3][2], line_values *const fr
         rotate(roots[c], made[c], to + 2 * t->s * (size_t)(c + 1));
 }
 
-/* Any odd radix, by its definition: terms a and radix - a have conjugate roots, as have results c and
- * radix - c. */
+/* Any odd radix, by its definition: terms a and radix - a have conjugate roots, as have results c
+ * and radix - c. */
 static inline __attribute__((always_inline)) void any(const step *t, size_t p, line_values *from, size_t apart,
                                                       line_values *to)
 {

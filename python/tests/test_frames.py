@@ -51,6 +51,16 @@ def test_anything_with_frames():
     assert positions.dtype == np.float32 and positions.flags.c_contiguous and cells.dtype == np.float64
 
 
+def test_pieces_for_ranks():
+    """Each frame once; a share of what is left, as far as it may end there."""
+    frames = Frames(universe_like(100)[0], start=2)
+    for end_of, step in ((None, 1), (lambda frame: frame - frame % 3 + 3, 3)):
+        pieces = frames._pieces(4, end_of)
+        assert [number for piece in pieces for number in piece] == list(range(2, 100))
+        lengths = [len(piece) for piece in pieces]
+        assert sorted(lengths, reverse=True) == lengths and lengths[0] == 6 and lengths[-4:-1] == [step] * 3
+
+
 @pytest.mark.parametrize("box, says", [(None, "it has no cell with three vectors: cell="),
                                        (np.array([20, 20, 0, 90, 90, 90.0]), r"dimensions are \[20.0, 20.0, 0.0")])
 def test_cells_that_are_missing(box, says):

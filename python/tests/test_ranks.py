@@ -43,7 +43,7 @@ def test_the_files_of_one_process(case):
         "average": (["average", topology, trajectory, "-o", "#mean.npy", "--deviation", "#deviation.npy", "--error", "#error.npy",
                      "--profile", "z", "--profile-csv", "#profile.csv", "--dims", "16,16,16", "--device", "cpu"],
                     ["mean.npy", "deviation.npy", "error.npy", "profile.csv"]),
-        "mean": (["average", topology, trajectory, "-o", "#plain.npy", "--dims", "16,16,16", "--device", "cpu", "--start", "2"],
+        "mean": (["average", topology, trajectory, "-o", "#plain.npy", "--dims", "16,16,16", "--device", "cpu", "--start", "2", "--readers", "2"],
                  ["plain.npy"]),
         "energy": (["energy", "particles.npz", trajectory, "-o", "#energy.csv", "--coulomb", "pme", "--cutoff", "8", "--by", "atom", "--device", "cpu"],
                    ["energy.csv", "energy_atoms.csv"]),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+import itertools
 import json
 import mmap
 import os
@@ -20,7 +21,7 @@ from collections import deque
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from multiprocessing.connection import Connection
-from typing import Any, Callable, Iterable, Iterator, List, NamedTuple, Optional, Sequence, Tuple
+from typing import Any, Callable, Deque, Iterable, Iterator, List, NamedTuple, Optional, Sequence, Tuple
 
 import numpy as np
 
@@ -567,12 +568,12 @@ class Frames:
         self.skipped = sum(skipped for skipped, _ in found)
         self.bad = sorted(one for _, bad in found for one in bad)[:_KEPT]
 
-    def _pieces(self, ranks: Ranks, piece_end: Optional[Callable[[int], int]]) -> List[range]:
+    def _pieces(self, shares: int, piece_end: Optional[Callable[[int], int]]) -> List[range]:
         """Ever shorter ones, so that all ranks end together; each ends where `piece_end` says that one may end."""
         most = max(1, min(_BLOCK_BYTES // max(12 * self.atoms, 1), _MOST_FRAMES))
         ends = [0]
         while (left := len(self) - ends[-1]) > 0:
-            end = wanted = ends[-1] + max(1, min(most, left // (4 * ranks.count)))
+            end = wanted = ends[-1] + max(1, min(most, left // (4 * shares)))
             if piece_end is not None:
                 end = ends[-1]
                 while end < wanted:
@@ -590,8 +591,10 @@ class Frames:
         numbers = self.numbers[after:]
         readers, files = self._count_readers(numbers)
         if ranks is not None:
-            pieces = self._pieces(ranks, piece_end)
-            made = self._of_reader(ranks.taken(pieces), max(map(len, pieces)))
+            self.readers = readers if files is not None else 1
+            pieces = self._pieces(sum(ranks.each(self.readers)), piece_end)
+            most, taken = max(map(len, pieces)), ranks.taken(pieces)
+            made = self._of_reader(taken, most) if files is None else self._of_threads(files, taken, most, readers + 1)
         elif self._is_plain_memory:
             made = self._of_memory(numbers)
         else:
@@ -599,7 +602,7 @@ class Frames:
             parts = [numbers[k:k + most] for k in range(0, len(numbers), most)]
             processes = self._start(parts, most, readers) if readers > 1 and files is None else []
             self.readers = max(len(processes), 1) if files is None else min(readers, len(parts))
-            made = self._of_threads(files, parts, most) if files is not None else \
+            made = self._of_threads(files, parts, most, _SLOTS * self.readers) if files is not None else \
                 self._of_processes(processes, parts) if processes else self._of_reader(parts, most)
         done = after
         with contextlib.closing(made), self._as_it_was():  # type: ignore[type-var]
@@ -644,22 +647,24 @@ class Frames:
             good, bad = self._reading.fill(self._source, part, positions, cells, not self._skips)
             yield len(part), good, bad, positions, cells
 
-    def _of_threads(self, files: PlainFiles, parts: List[range], most: int) -> Iterator[Any]:
-        slots = [(np.empty((most, self.atoms, 3), np.float32), np.empty((most, 3, 3)))
-                 for _ in range(min(_SLOTS * self.readers, len(parts)))]
+    def _of_threads(self, files: PlainFiles, parts: Iterable[range], most: int, ahead: int) -> Iterator[Any]:
         pool = ThreadPoolExecutor(self.readers, "leyden-frames")
+        coming: Deque[Any] = deque()
+        waiting = iter(parts)
 
-        def begin(k: int) -> Any:
-            return pool.submit(self._reading.fill, files, parts[k], *slots[k % len(slots)], not self._skips)
+        def begin(*slot: np.ndarray) -> None:
+            for part in itertools.islice(waiting, 1):
+                coming.append((part, slot, pool.submit(self._reading.fill, files, part, *slot, not self._skips)))
 
-        coming = deque(begin(k) for k in range(len(slots)))
         try:
-            for k, part in enumerate(parts):
-                yield (len(part), *coming.popleft().result(), *slots[k % len(slots)])
-                if k + len(slots) < len(parts):
-                    coming.append(begin(k + len(slots)))
+            for _ in range(ahead):
+                begin(np.empty((most, self.atoms, 3), np.float32), np.empty((most, 3, 3)))
+            while coming:
+                part, slot, block = coming.popleft()
+                yield (len(part), *block.result(), *slot)
+                begin(*slot)
         finally:
-            for block in coming:
+            for _, _, block in coming:
                 block.cancel()
             pool.shutdown()
             files.close()
