@@ -343,6 +343,10 @@ static ley_status make_reaches(const atoms_part *part, reaches *made, ley_error 
         atoms_part_reach(part, first, end, made->halo_A[made->count]);
         made->rank[made->count++] = r;
     }
+    if (part->period_A == 0 && made->count > 0) { /* meshes have all atoms, wherever the map ends */
+        made->halo_A[0][0] = -INFINITY;
+        made->halo_A[made->count - 1][1] = INFINITY;
+    }
     return LEY_OK;
 }
 
