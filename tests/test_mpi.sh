@@ -244,6 +244,11 @@ assert [d['status'] for d in devices] == ['LEY_OK', 'LEY_ERROR_NO_DEVICE', 'LEY_
     # shellcheck disable=SC2086
     run -n 1 $none "$BUILD/leyden-$mpi" $words -o some.raw --json some.json : -n 1 "$BUILD/leyden-$mpi" $words -o some.raw >said 2>&1 || wrong "$mpi: rank 0 without a device: $(cat said)"
     grep -q '"host": "direct summation"' some.json || wrong "$mpi: rank 0 without a device: $(cat some.json)"
+    words="map box.atoms --method cutoff --spacing 2 -v -o some.raw" # more than the host would do alone
+    # shellcheck disable=SC2086
+    run -n 1 $none "$BUILD/leyden-$mpi" $words : -n 1 "$BUILD/leyden-$mpi" $words >said 2>&1 || wrong "$mpi: rank 0 without a device: $(cat said)"
+    grep -q 'rank 0 has no device.*: there is no device' said && grep -q 'leyden: rank 1: \[.*device 0' said && ! grep -q faster said || wrong "$mpi: rank 0 without a device says: $(cat said)"
+    words="map molecule.pqr --method dcs --spacing 1 -q"
     cp molecule.pqr some2.pqr
     # shellcheck disable=SC2086
     $none "$BUILD/leyden" ${words/molecule/molecule.pqr some2} -o '{}.raw' >said 2>&1 || wrong "molecules without a device: $(cat said)"
@@ -253,12 +258,12 @@ ranks_without_devices
 
 # ---- Going on ------------------------------------------------------------------------------------
 
-# Planes in kept.mrc.checkpoint; what cannot be read has none.
+# planes_there [FROM]: planes in kept.mrc.checkpoint; what cannot be read has none.
 planes_there() {
     python3 -c "
 data = open('kept.mrc.checkpoint', 'rb').read()
 sums = data[data.index(b'leyden: planes') + 80:]
-print(sum(any(sums[8 * i:8 * i + 8]) for i in range(160)))" 2>/dev/null || echo 0
+print(sum(any(sums[8 * i:8 * i + 8]) for i in range(${1:-0}, 160)))" 2>/dev/null || echo 0
 }
 
 # With --resume a run goes on where others have left off, however many ranks had a part in it and
@@ -317,6 +322,24 @@ going_on() {
     # shellcheck disable=SC2086
     "$BUILD/leyden" $small -o kept.mrc --resume >said 2>&1 && wrong "going on from a map"
     grep -q 'kept.mrc.checkpoint: it is no checkpoint .* move it away' said && cmp -s right.mrc kept.mrc.checkpoint || wrong "going on from a map: $(cat said)"
+    # By parts headers know planes of former runs, too, whoever's part they are in.
+    small="map box.atoms --method cutoff --dims 24,24,160 --spacing 0.5 --verify 0 --device cpu --quiet"
+    rm -f kept.*
+    # shellcheck disable=SC2086
+    "$BUILD/leyden" $small -o right.mrc >said 2>&1 || wrong "going on by parts: $(cat said)"
+    # shellcheck disable=SC2086
+    run -n 2 ${slow/400/150} "$BUILD/leyden-$mpi" $small -o kept.mrc --resume >said 2>&1 &
+    child=$!
+    for _ in $(seq 200); do
+        [ "$(planes_there 80)" -gt 0 ] && break
+        sleep 0.05
+    done
+    mine "leyden-$mpi" "kept.mrc" | tail -n 1 | xargs -r kill -KILL
+    { wait $child; } 2>/dev/null
+    [ "$(planes_there 80)" -gt 0 ] && [ ! -e kept.mrc ] || wrong "going on by parts: $mpi leaves $(planes_there) planes: $(cat said)"
+    # shellcheck disable=SC2086
+    run -n 2 "$BUILD/leyden-$mpi" $small -o kept.mrc --resume >said 2>&1 || wrong "$mpi goes on by parts: $(cat said)"
+    cmp -s right.mrc kept.mrc || wrong "$mpi goes on by parts, and makes other bytes"
     rm -f kept.* right.*
 }
 going_on

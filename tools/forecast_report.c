@@ -168,8 +168,8 @@ static void print_limit(const ley_forecast *f, const ley_link *link, const ley_r
 static void print_shared(const ley_link *link, const ley_ranks_forecast *r)
 {
     if (link->by_parts)
-        printf("by parts of a .atoms file, %.3g %% of the atoms on each rank, %d local levels", 100 * r->atoms_share,
-               r->local_levels);
+        printf("by parts of a .atoms file, %.3g %% of the atoms on each rank, %s", 100 * r->atoms_share,
+               counted_text(r->local_levels, "local level").s);
     else
         fputs(r->is_transformed_together ? "charges spread and transformed together"
               : r->is_spread_together    ? "charges spread together"

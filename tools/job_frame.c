@@ -283,9 +283,15 @@ static ley_status check_same(const job_run *run, ley_status status, ley_error *e
 static ley_status create_in_place_of_devices(job_run *run, bool *is_by_host, ley_error *error)
 {
     ley_error why = {0};
+    const bool has_any = run->engine != NULL && ley_engine_device_count(run->engine) > 0;
+    const bool has_some_rank = ley_ranks_most(has_any) > 0;
     create_by_host(run, is_by_host, &why);
     if (!*is_by_host)
         return LEY_ERROR_NO_DEVICE;
+    if (has_some_rank)
+        warn("rank 0 has no device, so that all ranks compute on their cores, also those with devices: %s",
+             error->message);
+    run->lacks_devices = true;
     ley_error_clear(error);
     return LEY_OK;
 }
@@ -521,7 +527,7 @@ static void print_details(const job_run *run)
     if (run->method->print != NULL)
         run->method->print(run->problem, run->report);
     print_work(run->report, run->report != NULL && run->report->host != NULL ? NULL : run->method->rate,
-               run->is_for_host);
+               run->is_for_host || run->lacks_devices);
     print_times(&run->phases, run->report);
     print_predictions(run->report);
     print_accuracy(run->report);

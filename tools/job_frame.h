@@ -57,6 +57,7 @@ struct job_run {
     const job_values *values; /* and these the frame */
     job_values planned;       /* the same, with what the plan says of the options that were not given */
     bool is_for_host;         /* --device or the plan says so */
+    bool lacks_devices;       /* there is none, or rank 0 has none */
     bool is_by_parts;         /* of several ranks each reads its part of the atoms, where the method can do with it */
     plan_file plan;
     void *input; /* the method's, or NULL */

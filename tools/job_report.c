@@ -162,9 +162,16 @@ static const char *why_nothing(const ley_device_report *device)
                                                                                                   : why;
 }
 
+/* Each rank numbers its own. */
+static short_text device_text(const ley_device_report *device)
+{
+    return device->rank > 0 ? text_of("rank %d's device %d", device->rank, device->device->index)
+                            : text_of("device %d", device->device->index);
+}
+
 static void print_device(const ley_device_report *device)
 {
-    printf("device %d: %s, ", device->device->index, device->device->name);
+    printf("%s: %s, ", device_text(device).s, device->device->name);
     if (device->status == LEY_OK && device->points == 0) {
         if (device->late != NULL)
             printf("was not used: the job was done while it was still %s\n", still_at(device->late));
@@ -187,9 +194,9 @@ static void print_device(const ley_device_report *device)
 /* Who did a stage, and from when to when. */
 static void print_stage(const ley_report *report, const ley_stage_report *s)
 {
-    printf(" device %d %.3g to %.3g s", report->devices[s->device].device->index, s->start_s, s->end_s);
+    printf(" %s %.3g to %.3g s", device_text(&report->devices[s->device]).s, s->start_s, s->end_s);
     if (s->from != s->device)
-        printf(" from device %d", report->devices[s->from].device->index);
+        printf(" from %s", device_text(&report->devices[s->from]).s);
     if (!s->is_done)
         printf(" in vain");
 }
@@ -264,12 +271,10 @@ void print_total(const phase_times *phases, const ley_report *report)
     const char *before = " on ";
     printf("time: %s", seconds_text(now_s() - phases->start_s).s);
     for (size_t i = 0; report != NULL && i < report->device_count; i++) {
-        const ley_device_info *device = report->devices[i].device;
-        if (report->devices[i].points == 0)
+        const ley_device_report *device = &report->devices[i];
+        if (device->points == 0)
             continue;
-        printf("%s%sdevice %d (%s, %s)", before,
-               report->devices[i].rank > 0 ? text_of("rank %d's ", report->devices[i].rank).s : "", device->index,
-               device->name, device->path);
+        printf("%s%s (%s, %s)", before, device_text(device).s, device->device->name, device->device->path);
         before = ", ";
     }
     fputs(before[0] == ',' ? "" : " on the host", stdout);
@@ -343,13 +348,12 @@ void print_written(const char *path, double seconds)
 static void print_failure(const ley_device_report *device, const ley_error *error, bool alone)
 {
     const char *why = device->failure != NULL ? device->failure : ley_status_text(device->status);
-    const short_text who = device->rank > 0 ? text_of("rank %d's ", device->rank) : text_of("%s", "");
     if (error->status == LEY_OK && device->device->name[0] == '\0')
         warn("rank %d has computed nothing: %s", device->rank, why);
     else if (error->status == LEY_OK)
-        warn("%sdevice %d, %s, left the job: %s", who.s, device->device->index, device->device->name, why);
+        warn("%s, %s, left the job: %s", device_text(device).s, device->device->name, why);
     else if (!alone) /* a single device's reason is the error's message */
-        fail(device->status, "%sdevice %d, %s: %s", who.s, device->device->index, device->device->name, why);
+        fail(device->status, "%s, %s: %s", device_text(device).s, device->device->name, why);
     if (device->failure_log != NULL && (error->log == NULL || strcmp(error->log, device->failure_log) != 0))
         fprintf(stderr, "%s\n", device->failure_log);
 }

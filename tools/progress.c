@@ -1,5 +1,6 @@
 #include "progress.h"
 #include "console.h"
+#include "leyden_ranks.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -73,9 +74,11 @@ void progress_show(void *context, const ley_progress *progress)
 static void log_line(void *context, ley_log_level level, const char *message)
 {
     const double *start_s = context;
-    char line[2560];
-    const int length =
-        snprintf(line, sizeof line, "leyden: [%8.3f s] %s: %s", now_s() - *start_s, ley_log_level_name(level), message);
+    char line[2560], who[32] = "";
+    if (ley_ranks_count() > 1)
+        snprintf(who, sizeof who, "rank %d: ", ley_ranks_own());
+    const int length = snprintf(line, sizeof line, "leyden: %s[%8.3f s] %s: %s", who, now_s() - *start_s,
+                                ley_log_level_name(level), message);
     if (isatty(STDERR_FILENO)) /* what stands on the line is drawn again soon */
         fprintf(stderr, "\r%s%*s\n", line, length < line_width() ? line_width() - length : 0, "");
     else

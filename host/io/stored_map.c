@@ -455,6 +455,8 @@ static ley_status keep_on_ranks(file_store *s, ley_map *map, const char *kept, c
     }
     ranks_broadcast(path, sizeof path);
     ranks_broadcast(s->is_there, (size_t)s->grid.n[2] * sizeof *s->is_there);
+    if (s->range != NULL) /* by parts each rank says what its planes are like, kept ones among them */
+        ranks_broadcast(s->range, (size_t)s->grid.n[2] * sizeof *s->range);
     ranks_broadcast(&s->pass, sizeof s->pass);
     if (ranks_own() == 0)
         return status;
