@@ -433,11 +433,15 @@ parts_of_many_faults() {
         rm -f parts.raw
     done
     [ "${TEST_LEVEL:-quick}" = quick ] && return
+    words=${words/16,16,32 --spacing 0.8/20,20,160 --spacing 0.5}
     # shellcheck disable=SC2086
-    run -n 1 env POCL_DEVICES="pthread basic" $faulty FAULTY_OPENCL=call=clEnqueueNDRangeKernel,at=3,device=0,fault=hang "$BUILD/leyden-$mpi" $words --device all : \
+    "$BUILD/leyden" $words --device cpu && mv parts.raw parts_right.raw
+    # shellcheck disable=SC2086
+    run -n 1 env POCL_DEVICES="pthread basic" $faulty FAULTY_OPENCL=call=clEnqueueNDRangeKernel,at=4,device=0,fault=hang FAULTY_OPENCL_SAYS=struck "$BUILD/leyden-$mpi" $words --device all : \
         -n 1 $fails "$BUILD/leyden-$mpi" $words --device all >said 2>&1 || wrong "$mpi: one of two devices hangs: $(cat said)"
+    [ -e struck ] || wrong "$mpi: one of two devices does not hang"
     cmp -s parts_right.raw parts.raw || wrong "$mpi: one of two devices hangs: other bytes"
-    rm -f parts.raw
+    rm -f parts.raw struck
 }
 parts_of_many_faults
 
