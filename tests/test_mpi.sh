@@ -440,6 +440,34 @@ parts_of_others() {
 }
 parts_of_others
 
+# Layers that those who help cannot do either others do, as long as a device is left: the only layer
+# of rank 1, which ranks 0 and 2 may take and fail with; and all of rank 1, where of rank 0's two
+# devices one does not return.
+parts_of_many_faults() {
+    local mpi=${mpis##* } words="map box.atoms --method cutoff --dims 16,16,32 --spacing 0.8 -q -o parts.raw" fails i
+    fails="$faulty FAULTY_OPENCL=call=clEnqueueReadBuffer,fault=fail,ever=1"
+    # shellcheck disable=SC2086
+    "$BUILD/leyden" $words --device cpu && mv parts.raw parts_right.raw
+    # shellcheck disable=SC2086
+    for i in 1 2; do
+        run -n 1 $fails,at=2 "$BUILD/leyden-$mpi" $words --device cpu : -n 1 $fails "$BUILD/leyden-$mpi" $words --device cpu : \
+            -n 1 $fails,at=2 "$BUILD/leyden-$mpi" $words --device cpu : -n 1 "$BUILD/leyden-$mpi" $words --device cpu >said 2>&1 || wrong "$mpi: a layer that three ranks fail with: $(cat said)"
+        cmp -s parts_right.raw parts.raw || wrong "$mpi: a layer that three ranks fail with: other bytes"
+        rm -f parts.raw
+    done
+    [ "${TEST_LEVEL:-quick}" = quick ] && return
+    words=${words/16,16,32 --spacing 0.8/20,20,160 --spacing 0.5}
+    # shellcheck disable=SC2086
+    "$BUILD/leyden" $words --device cpu && mv parts.raw parts_right.raw
+    # shellcheck disable=SC2086
+    run -n 1 env POCL_DEVICES="pthread basic" $faulty FAULTY_OPENCL=call=clEnqueueNDRangeKernel,at=4,device=0,fault=hang FAULTY_OPENCL_SAYS=struck "$BUILD/leyden-$mpi" $words --device all : \
+        -n 1 $fails "$BUILD/leyden-$mpi" $words --device all >said 2>&1 || wrong "$mpi: one of two devices hangs: $(cat said)"
+    [ -e struck ] || wrong "$mpi: one of two devices does not hang"
+    cmp -s parts_right.raw parts.raw || wrong "$mpi: one of two devices hangs: other bytes"
+    rm -f parts.raw struck
+}
+parts_of_many_faults
+
 # Ranks wait for one whose devices open late, which the report says by its name; and two files of
 # one size are not one that is damaged.
 parts_of_ranks_that_differ() {

@@ -8,6 +8,7 @@
 #include "source/atoms.h"
 #include "source/atoms_visit.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -200,12 +201,13 @@ static ley_status help_rank(parts_run *p, int rank, int64_t most, ley_error *err
     return status;
 }
 
-/* Until no other rank has open pieces with which that is worth while. */
+/* Until no other rank has open pieces with which that is worth while. What a driver that does not
+ * return was given is kept at each visit, so that such a rank helps only where it must. */
 static ley_status help(parts_run *p, ley_error *error)
 {
     ley_status status = LEY_OK;
     int64_t left;
-    for (int r; status == LEY_OK && p->is_able && !p->job->has_left && !job_cancelled(p->job) &&
+    for (int r; status == LEY_OK && p->is_able && (!p->job->has_left || p->is_wanted) && !job_cancelled(p->job) &&
                 (r = find_slowest(p, &left)) >= 0;) {
         const int64_t share = left / (2 * ranks_count());
         status = help_rank(p, r, share > 1 ? share : 1, error);
@@ -262,12 +264,23 @@ static ley_status do_round(parts_run *p, ley_status *failed, ley_error *why, ley
     return left;
 }
 
+/* Once nobody takes any more, what is left on its own counter is dealt anew, too. *able: how many
+ * ranks can do something. */
+static ley_status end_round(parts_run *p, double *able, ley_error *error)
+{
+    *able = p->is_able ? 1 : 0;
+    ranks_add(able, 1); /* which waits for all */
+    return leave_rest(p, error);
+}
+
+/* Each round but the first leaves less, or fewer ranks that can do something. */
 static ley_status run_rounds(parts_run *p, ley_error *error)
 {
     slab_queue *queue = job_result_queue(p->job);
     bool is_any_able;
     size_t count;
     int64_t left, before;
+    double able = INFINITY, were_able;
     ley_error why = {0};
     ley_status failed = LEY_OK;
     slab *own = rank_slabs_open(queue, &count);
@@ -278,7 +291,10 @@ static ley_status run_rounds(parts_run *p, ley_error *error)
         return status;
     do {
         before = p->is_wanted ? left : INT64_MAX;
+        were_able = able;
         status = do_round(p, &failed, &why, error);
+        if (status == LEY_OK)
+            status = end_round(p, &able, error);
         if (status == LEY_OK)
             status = deal(p, queue->returned, queue->returned_count, &left, &is_any_able, error);
         if (status != LEY_OK)
@@ -286,7 +302,7 @@ static ley_status run_rounds(parts_run *p, ley_error *error)
         p->is_wanted = true;
         if (left > 0 && ranks_own() == 0)
             log_say(LEY_LOG_NOTE, "%lld layers of ranks that cannot do them are dealt anew", (long long)left);
-    } while (left > 0 && left < before && is_any_able && p->job->method->parts_move);
+    } while (left > 0 && (left < before || able < were_able) && is_any_able && p->job->method->parts_move);
     if (status == LEY_OK && left > 0)
         status = share_failure(failed, &why, error);
     ley_error_clear(&why);

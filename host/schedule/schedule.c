@@ -513,7 +513,7 @@ static void leave_device_run(worker *w, void *context)
     dev_keep(context);
     if (s->is_let_go) /* from a job that may be gone */
         return;
-    if (!s->job->has_left && s->job->atoms != NULL) /* they may be on their way to it, straight from the caller's */
+    if (s->job->atoms != NULL) /* they may be on their way to it, straight from the caller's */
         dev_keep(ley_atoms_keep((ley_atoms *)(uintptr_t)s->job->atoms));
     s->job->has_left = true;
     if (s->phase == DEVICE_RUN_NEW || s->phase == DEVICE_RUN_ENDED)
