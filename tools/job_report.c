@@ -282,6 +282,8 @@ void print_total(const phase_times *phases, const ley_report *report)
         printf(", by %d ranks: %s gathered in %s over a link of %.3g us and %s/s", report->ranks,
                bytes_text((uint64_t)report->gathered_bytes).s, seconds_text(report->gather_s).s,
                1e6 * report->link_latency_s, bytes_text((uint64_t)report->link_bytes_per_s).s);
+    if (report != NULL && report->kept_points > 0)
+        printf("; %s values were there already", count_text(report->kept_points).s);
     putchar('\n');
 }
 

@@ -442,7 +442,8 @@ static ley_status keep_on_ranks(file_store *s, ley_map *map, const char *kept, c
     ley_status status = LEY_OK;
     ranks_file_close(s->others);
     s->others = NULL;
-    ranks_count_anew(); /* which waits until nobody has the hidden file that was begun */
+    if (ranks_count() > 1)  /* else others may count molecules */
+        ranks_count_anew(); /* which waits until nobody has the hidden file that was begun */
     if (ranks_own() == 0) {
         if (s->is_begun)
             ley_output_abandon(&s->output);
