@@ -574,6 +574,32 @@ for mpi in $mpis; do
     fi
 done
 
+# A run that goes on where all planes of one rank are there, which the other one needs for meshes.
+going_on_by_parts() {
+    local words="map long.atoms --method msm --cutoff 4 --mesh-spacing 1.25 --spacing 2 --device cpu --quiet ${long_cases[0]} --plan long_0.json -o parts.raw --resume"
+    local slow="$faulty FAULTY_OPENCL=call=clEnqueueNDRangeKernel,fault=delay,delay_ms=150,ever=1" child
+    # shellcheck disable=SC2086
+    run -n 1 $slow "$BUILD/leyden-$mpi" $words : -n 1 "$BUILD/leyden-$mpi" $words >said 2>&1 &
+    child=$!
+    for _ in $(seq 200); do
+        python3 -c "
+data = open('parts.raw.checkpoint', 'rb').read()
+sums = data[data.rindex(b'leyden: planes') + 80:]
+there = [any(sums[8 * i:8 * i + 8]) for i in range(310)]
+assert all(there[200:]) and not all(there)" 2>/dev/null && break
+        sleep 0.05
+    done
+    mine "leyden-$mpi" parts.raw | xargs -r kill -KILL
+    { wait $child; } 2>/dev/null
+    [ -e parts.raw.checkpoint ] || wrong "$mpi: parts that go on: nothing is there"
+    # shellcheck disable=SC2086
+    run -n 2 "$BUILD/leyden-$mpi" $words >said 2>&1 || wrong "$mpi: parts that go on: $(cat said)"
+    cmp -s long_0.raw parts.raw || wrong "$mpi: parts that go on: other bytes"
+    rm -f parts.*
+}
+mpi=${mpis##* }
+going_on_by_parts
+
 # With a tolerance meshes are chosen by all ranks' shares, as one process does. tolerance_by_parts
 # COMMAND RANKS WORDS: the tolerance is kept, and by its plan one rank makes the same bytes; MISSED:
 # how many runs before missed it.

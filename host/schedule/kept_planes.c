@@ -5,6 +5,8 @@
 #include "log.h"
 #include "ranks.h"
 #include "schedule/rank_share.h"
+#include "source/atoms.h"
+#include "source/atoms_part.h"
 #include "target/map.h"
 
 #include <stdlib.h>
@@ -53,6 +55,32 @@ static bool is_there(const ley_map *map, int64_t piece, int64_t planes)
     return is;
 }
 
+/* Where ranks wait for what each of them makes of its atoms beside its planes, one that has all of
+ * its planes computes a piece of them once more, unless all ranks have theirs. *points: of all such
+ * pieces. */
+static ley_status open_one_each(const ley_job *job, ley_map *map, int64_t planes, int64_t *points, ley_error *error)
+{
+    const int64_t *n = ley_map_grid(map)->n;
+    ley_status status = LEY_OK;
+    int64_t there = 0;
+    *points = 0;
+    for (int64_t z = 0; z < n[2]; z++)
+        there += map_plane_is_there(map, z);
+    if (there == n[2] || !job_is_by_parts(job) || job->method->parts_move)
+        return LEY_OK;
+    for (int r = 0; r < ranks_count() && status == LEY_OK; r++) {
+        const int64_t first = ley_atoms_part(job->atoms)->planes[r], end = ley_atoms_part(job->atoms)->planes[r + 1],
+                      count = end - first < planes ? end - first : planes;
+        bool has_all = first < end;
+        for (int64_t z = first; z < end; z++)
+            has_all = has_all && map_plane_is_there(map, z);
+        *points += has_all ? count * n[0] * n[1] : 0;
+        if (has_all && r == ranks_own())
+            status = map_planes_forget(map, first, count, error);
+    }
+    return status;
+}
+
 ley_status kept_planes_open(ley_job *job, slab_queue *queue, int64_t planes, int64_t *points, ley_error *error)
 {
     ley_map *map = job->target.map;
@@ -60,13 +88,17 @@ ley_status kept_planes_open(ley_job *job, slab_queue *queue, int64_t planes, int
     *points = 0;
     if (map == NULL || !map_is_kept(map))
         return LEY_OK;
-    const ley_status status = map_begin_pass(map, pass_of(job), error);
+    ley_status status = map_begin_pass(map, pass_of(job), error);
+    for (int64_t z = 0; z < n[2]; z++)
+        *points += map_plane_is_there(map, z) ? n[0] * n[1] : 0;
+    int64_t again = 0;
+    if (status == LEY_OK)
+        status = open_one_each(job, map, planes, &again, error);
+    *points -= again;
     slab *open = status == LEY_OK ? calloc((size_t)pieces + 1, sizeof *open) : NULL;
     if (open == NULL)
         return status != LEY_OK ? status : ley_fail_memory(error, (size_t)pieces * sizeof *open, "the job's slabs");
     size_t count = 0;
-    for (int64_t z = 0; z < n[2]; z++)
-        *points += map_plane_is_there(map, z) ? n[0] * n[1] : 0;
     for (int64_t p = queue->end; p-- > queue->next;) /* the last one of the list is taken first */
         if (is_there(map, p, planes)) {
             continue;
