@@ -862,15 +862,16 @@ LEY_API ley_status ley_short_range_check_memory(const ley_atoms *atoms, const le
 /* A molecule of which no rank (leyden_ranks.h) has all atoms; all ranks call both of these, in this
  * order. Each reads a share of a binary file, which it keeps. Then planes of the grid are dealt,
  * and each rank gets the atoms that lie within `halo_A` above or below its planes, or have an image
- * there, in the order of the file: jobs with these atoms compute the planes of this rank alone. The
- * second one may be called anew, for a larger halo, and leaves planes where they are. Of a share
- * ley_job_create_chosen() calls it, on all ranks, once meshes are chosen for a tolerance, and so
- * does a job that is done again with others. Bounds and sums of charges are the molecule's
- * throughout. `periodic` and `cell_A`: where atoms have images. `speed` is how fast this rank is,
- * in any unit: ranks that are about as fast as each other, or of which one does not know (not a
- * number), are dealt alike, one of speed 0 gets no planes. Where the halo is infinite, images lie
- * across the planes, or no rank has any speed, each rank gets all atoms. Errors of any rank, those
- * of ley_atoms_read_binary(), are those of all. */
+ * there, in the order of the file: jobs with these atoms compute the planes of this rank alone.
+ * What has no images and is below all planes, or above them, is the first one's that has planes, or
+ * the last one's. The second one may be called anew, for a larger halo, and leaves planes where
+ * they are. Of a share ley_job_create_chosen() calls it, on all ranks, once meshes are chosen for a
+ * tolerance, and so does a job that is done again with others. Bounds and sums of charges are the
+ * molecule's throughout. `periodic` and `cell_A`: where atoms have images. `speed` is how fast this
+ * rank is, in any unit: ranks that are about as fast as each other, or of which one does not know
+ * (not a number), are dealt alike, one of speed 0 gets no planes. Where the halo is infinite,
+ * images lie across the planes, or no rank has any speed, each rank gets all atoms. Errors of any
+ * rank, those of ley_atoms_read_binary(), are those of all. */
 LEY_API ley_status ley_atoms_read_share(const char *path, ley_atoms **atoms, ley_error *error);
 LEY_API ley_status ley_atoms_take_part(ley_atoms *atoms, const ley_grid *grid, const bool periodic[3],
                                        const double cell_A[3][3], double halo_A, double speed, ley_error *error);

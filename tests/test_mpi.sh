@@ -538,6 +538,8 @@ long_cases=(
     "--dims 12,12,310"
     "--dims 8,8,300 --cell 12,12,600 --periodic xyz --solver mixed --levels 3"
     "--dims 12,12,310 --solver fourier"
+    "--dims 12,12,60 --origin 0,0,270" # of atoms that are far below and above
+    "--dims 8,8,300 --cell 12,12,600 --periodic xyz --solver fourier --kappa 1e-5" # a large mean
 )
 # by_parts RANKS CASE LEVELS: levels that are local; -: as predicted, one or more.
 by_parts() {
@@ -565,6 +567,8 @@ for mpi in $mpis; do
     if [ "$mpi" = "${mpis##* }" ]; then
         by_parts 2 0 2
         by_parts 5 1 -
+        by_parts 3 3 -
+        by_parts 2 4 0
     fi
     if [ "${TEST_LEVEL:-quick}" != quick ]; then
         by_parts 3 1 1

@@ -371,7 +371,8 @@ static void take(reaches *of, int k)
     of->is_found[k] = true;
 }
 
-/* Who gets an atom. Not all ranks are asked: with many of them it goes to few. */
+/* Who gets an atom. Not all ranks are asked: with many of them it goes to few. What has no images
+ * and is beyond all planes goes to those at the end, who spread it over meshes. */
 static void find_takers(reaches *of, double z_A)
 {
     while (of->found > 0)
@@ -379,6 +380,10 @@ static void find_takers(reaches *of, double z_A)
     double first_A;
     const int last = of->count - 1;
     const double all_A[2] = {of->halo_A[0][0], of->halo_A[last][1]};
+    if (of->part->period_A == 0 && !(z_A >= all_A[0] && z_A <= all_A[1])) {
+        take(of, z_A < all_A[0] ? 0 : last);
+        return;
+    }
     const int64_t images = atoms_part_images(of->part, z_A, all_A, &first_A);
     for (int64_t i = 0; i < images && of->found < of->count; i++) {
         const double at_A = first_A + (double)i * of->part->period_A;

@@ -16,9 +16,12 @@ static ley_status spread_some(const host_threads *b, host_threads_spread some, s
     *made = calloc(1, sizeof **made);
     if (*made == NULL)
         return ley_fail_memory(error, sizeof **made, "the atoms");
-    return some.layers.end > 0
-               ? spread_make_layers(some.meshes, some.layers, n, position_A, charge_e, b->cancelled, *made, error)
-               : spread_make(some.meshes, n, position_A, charge_e, b->cancelled, *made, error);
+    const ley_status status =
+        some.layers.end > 0
+            ? spread_make_layers(some.meshes, some.layers, n, position_A, charge_e, b->cancelled, *made, error)
+            : spread_make(some.meshes, n, position_A, charge_e, b->cancelled, *made, error);
+    (*made)->total_e = ley_atoms_total_charge_e(b->atoms); /* the molecule's, of which these may be a part */
+    return status;
 }
 
 static void *spread_atoms(void *context)

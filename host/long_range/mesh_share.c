@@ -6,6 +6,7 @@
 #include "error.h"
 #include "log.h"
 #include "long_range/fourier/spectral.h"
+#include "long_range/fourier/zero_mode.h"
 #include "long_range/mesh/transfer.h"
 #include "long_range/model/local_forecast.h"
 #include "long_range/model/problem.h"
@@ -104,7 +105,7 @@ static void predict(const hierarchy *h, size_t atoms, double transform_s, const 
     const double spread_s = transfer_foresee_anterpolation_s(d->info, d->is_known ? &d->facts : NULL, h->window, atoms);
     const double turns_s =
         2 * link.latency_s * ranks + rank_transform_moved(h, t->transform, r->ranks) / link.bytes_per_s;
-    t->transforms = 2 * transform_s * others > turns_s;
+    t->transforms = 2 * transform_s * others > turns_s && !zero_mode_is_needed(h); /* of which ranks have parts */
     t->alone_s = spread_s + (t->transforms ? 2 * transform_s : 0);
     t->exchange_s = link.latency_s * ranks + others * bytes / link.bytes_per_s + (t->transforms ? turns_s : 0);
     t->predicted_s = t->alone_s / ranks + t->exchange_s + bytes * (bus[COST_TO_DEVICE] + bus[COST_TO_HOST] / ranks) +

@@ -300,7 +300,9 @@ static ley_status begin_spread(field_state *f, size_t n, ley_error *error)
     if (is_there)
         return LEY_OK;
     spread_clear(&f->bins);
-    return spread_begin(&f->meshes, n, ley_atoms_charges_e(f->task->near.atoms), &f->bins, error);
+    const ley_status status = spread_begin(&f->meshes, n, ley_atoms_charges_e(f->task->near.atoms), &f->bins, error);
+    f->bins.total_e = ley_atoms_total_charge_e(f->task->near.atoms); /* the molecule's, of which these may be a part */
+    return status;
 }
 
 /* *declined: why the host must put the atoms into bins; NULL: the device has. */

@@ -469,8 +469,11 @@ static void count_points(void *context, size_t first, size_t last)
 double cutoff_problem_expected_pairs(const cutoff_problem *p)
 {
     const size_t n = ley_atoms_count(p->atoms);
+    const atoms_part *part = ley_atoms_part(p->source);
     int64_t planes[2];
     cutoff_problem_planes(p, planes);
+    if (part != NULL && part->planes != NULL && part->first >= part->end) /* bins are there all the same */
+        return 0;
     if (p->plan.options.periodic[0] || p->plan.options.periodic[1] || p->plan.options.periodic[2])
         return (double)(planes[1] - planes[0]) * (double)p->grid.n[0] * (double)p->grid.n[1] * p->plan.density_per_A3 *
                4 * M_PI / 3 * pow(p->cutoff_A, 3);
