@@ -1,6 +1,6 @@
 #include "progress.h"
 #include "console.h"
-#include "leyden_ranks.h"
+#include "leyden.h"
 
 #include <math.h>
 #include <stdio.h>
