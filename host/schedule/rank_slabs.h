@@ -6,7 +6,7 @@
 
 #include "leyden_status.h"
 
-/* Of a queue that nobody has taken anything of, in their order; from malloc. NULL: out of memory. */
+/* Of a queue of which nothing is taken yet, in their order; from malloc. NULL: out of memory. */
 slab *rank_slabs_open(const slab_queue *queue, size_t *count);
 
 /* Collective. The lists of all ranks, in their order, in one, from malloc; whether any rank is able

@@ -37,8 +37,8 @@ typedef struct slab_queue {
 void slab_queue_init(slab_queue *queue, int64_t pieces);
 void slab_queue_destroy(slab_queue *queue);
 
-/* Of a queue of which nobody is at anything: pieces of these slabs, from malloc, are all there is to
- * do, the last of them first, and this rank's alone. */
+/* Of a queue of which nobody is at anything: pieces of these slabs, from malloc, are all that is to
+ * be done, the last of them first, and this rank's alone. */
 void slab_queue_open(slab_queue *queue, slab *slabs, size_t count);
 
 /* From now on all ranks take what they have not taken before of these slabs, from malloc, on the
