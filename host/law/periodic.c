@@ -791,6 +791,11 @@ ley_status periodic_sum_create(const periodic_options *options, periodic_sum **m
     return status;
 }
 
+void periodic_sum_allow(periodic_sum *s, ley_long_range_shares shares)
+{
+    s->o.shares = shares;
+}
+
 void periodic_sum_destroy(periodic_sum *s)
 {
     if (s == NULL)

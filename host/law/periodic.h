@@ -65,6 +65,9 @@ typedef struct periodic_gradient {
 void periodic_allow_step(double charge_e, const double way_A[3], double r_A, double r_min_A, double kappa_per_A,
                          periodic_gradient *sum);
 periodic_gradient periodic_sum_field(const periodic_sum *s, const double point_A[3]);
+/* Squares of terms are allowed so much from now on. */
+void periodic_sum_allow(periodic_sum *s, ley_long_range_shares shares);
+
 void periodic_sum_destroy(periodic_sum *s);
 
 #endif

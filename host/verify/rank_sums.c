@@ -2,6 +2,7 @@
 
 #include "error.h"
 #include "io/atoms_share.h"
+#include "law/periodic.h"
 #include "parallel.h"
 #include "ranks.h"
 #include "schedule/method.h"
@@ -185,6 +186,8 @@ static ley_status answer_one(const ley_job *job, reference_terms *terms, const q
         return LEY_OK;
     }
     terms->shares = asked->shares;
+    if (terms->images != NULL)
+        periodic_sum_allow(terms->images, asked->shares);
     terms->field_per_A = asked->field_per_A;
     terms->field_share = asked->field_share;
     return answer_together(&(answer){job, terms, asked, NULL}, error);
