@@ -349,7 +349,7 @@ going_on
 
 # Ranks that were started with different command lines end, and do not wait for each other.
 for mpi in $mpis; do
-    for other in "map molecule.pqr" "map box.atoms --resume"; do
+    for other in "map molecule.pqr" "map box.atoms --resume" "map box.atoms --dielectric 4"; do
         # shellcheck disable=SC2086
         run -n 1 "$BUILD/leyden-$mpi" map box.atoms --method cutoff --device cpu -q -o differ.raw : \
             -n 1 "$BUILD/leyden-$mpi" $other --method cutoff --device cpu -q -o differ.raw >said 2>&1 &&

@@ -2,6 +2,7 @@
 #include "console.h"
 #include "forecast_report.h"
 #include "interrupt.h"
+#include "map_keeping.h"
 #include "method_list.h"
 #include "predictions.h"
 #include "standard_stream.h"
@@ -269,9 +270,11 @@ static ley_status check_same(const job_run *run, ley_status status, ley_error *e
 {
     const int64_t own = run->is_by_parts + 2 * run->is_dry + 4 * run->keeps_planes + 8 * run->is_streamed +
                         16 * (run->target == LEY_TARGET_POINTS) + 32 * (int64_t)run->other_count +
-                        65536 * run->front_bytes;
-    const bool is_same = ley_ranks_most(own) == -ley_ranks_most(-own);
-    if (is_same || status != LEY_OK)
+                        65536 * run->front_bytes,
+                  options = (int64_t)(map_keeping_options(run->arguments, &run->plan) >> 1);
+    const bool is_same = ley_ranks_most(own) == -ley_ranks_most(-own),
+               has_same_options = ley_ranks_most(options) == -ley_ranks_most(-options);
+    if ((is_same && has_same_options) || status != LEY_OK)
         return status;
     return fail_into(error, LEY_ERROR_USAGE,
                      "ranks are to do the same job: they were started with different files or options; type one "

@@ -72,22 +72,43 @@ static bool is_left_out(const char *name, const plan_file *plan)
     return is;
 }
 
-static void put_options(FILE *to, const parsed_arguments *arguments, const plan_file *plan)
+static char *text_of_option(const option_row *row, json_t *value)
+{
+    char *text = value != NULL ? json_dumps(value, JSON_ENCODE_ANY | JSON_REAL_PRECISION(15)) : NULL, *whole = text;
+    if (text != NULL && row->is_input && json_is_string(value)) {
+        if (asprintf(&whole, "%s, checksum %016llx", text, (unsigned long long)hash_of_file(json_string_value(value))) <
+            0)
+            whole = NULL;
+        free(text);
+    }
+    return whole;
+}
+
+/* Lines of options, but for devices where these are not wanted. */
+static void put_options(FILE *to, const parsed_arguments *arguments, const plan_file *plan, bool with_devices)
 {
     json_t *all = json_begin(arguments);
     for (size_t i = 0; i < arguments->option_count; i++) {
         const option_row *row = arguments->options[i].row;
-        json_t *value = json_object_get(json_object_get(all, "options"), row->name);
-        char *text = value != NULL ? json_dumps(value, JSON_ENCODE_ANY | JSON_REAL_PRECISION(15)) : NULL;
-        if (text != NULL && !is_left_out(row->name, plan)) {
-            fprintf(to, "--%s: %s", row->name, text);
-            if (row->is_input && json_is_string(value))
-                fprintf(to, ", checksum %016llx", (unsigned long long)hash_of_file(json_string_value(value)));
-            fputc('\n', to);
-        }
+        if (is_left_out(row->name, plan) || (!with_devices && strcmp(row->name, "device") == 0))
+            continue;
+        char *text = text_of_option(row, json_object_get(json_object_get(all, "options"), row->name));
+        if (text != NULL)
+            fprintf(to, "--%s: %s\n", row->name, text);
         free(text);
     }
     json_decref(all);
+}
+
+uint64_t map_keeping_options(const parsed_arguments *arguments, const plan_file *plan)
+{
+    comment_text text;
+    comment_begin(&text);
+    put_options(text.stream, arguments, plan, false);
+    char *lines = comment_end(&text);
+    const uint64_t hash = lines != NULL ? hash_bytes(HASH_OF_NOTHING, lines, strlen(lines)) : 0;
+    free(lines);
+    return hash;
 }
 
 char *map_keeping_text(const parsed_arguments *arguments, const ley_atoms *atoms, const ley_grid *grid,
@@ -103,7 +124,7 @@ char *map_keeping_text(const parsed_arguments *arguments, const ley_atoms *atoms
     else
         fprintf(text.stream, "molecule: %zu atoms, checksum %016llx\n", ley_atoms_count(atoms),
                 (unsigned long long)hash_of_atoms(atoms));
-    put_options(text.stream, arguments, plan);
+    put_options(text.stream, arguments, plan, true);
     fprintf(text.stream, "grid: %lld, %lld, %lld points from %.17g, %.17g, %.17g A", (long long)grid->n[0],
             (long long)grid->n[1], (long long)grid->n[2], grid->origin_A[0], grid->origin_A[1], grid->origin_A[2]);
     for (int i = 0; i < 9; i++)

@@ -5,9 +5,14 @@
 #include "options.h"
 #include "plan_file.h"
 
+#include <stdint.h>
+
 /* Lines that say what a map is of, as far as its bytes depend on it; to be freed. */
 char *map_keeping_text(const parsed_arguments *arguments, const ley_atoms *atoms, const ley_grid *grid,
                        const plan_file *plan);
+
+/* A hash of the options on which values depend, but for devices; the same on all ranks. */
+uint64_t map_keeping_options(const parsed_arguments *arguments, const plan_file *plan);
 
 /* The map's planes go to `path`.checkpoint, and stay there when the command ends early. Errors:
  * those of ley_map_keep(). */

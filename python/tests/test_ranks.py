@@ -55,6 +55,7 @@ def test_the_files_of_one_process(case):
         for count in 1, ranks:
             done = leyden_on(count, [word.replace("#", f"{count}-") for word in words], folder)
             assert done.returncode == 0, (name, count, done.stderr)
+            assert ("" if count == 1 else f", by {count} ranks") in done.stdout and ("by 1 ranks" not in done.stdout), done.stdout
             assert done.stdout.count("trajectory:") == 1 and f" {FRAMES - 2 * (name == 'mean')} frames" in done.stdout, done.stdout
         for file in written:
             one, many = ((folder / f"{count}-{file}").read_bytes() for count in (1, ranks))

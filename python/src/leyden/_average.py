@@ -415,13 +415,14 @@ class _Averaging:
 def _result_of(averaging: _Averaging, atoms: Atoms, options: Any, facts: Mapping[str, Any], axes: Mapping[str, int],
                boundary: str) -> Average:
     run, totals = averaging.run, averaging.run.finish()
-    averaging.watcher.end()
+    averaging.watcher.end(1 if averaging.ranks is None else averaging.ranks.count)
     if totals["frames"] == 0:
         raise InputError("no frame counts")
     elapsed_s = averaging.watcher.elapsed_s
     report = {"method": "average", **facts, **totals, "skipped": averaging.frames.skipped,
               "first_skipped": [bad._asdict() for bad in averaging.frames.bad], "readers": averaging.frames.readers,
-              "elapsed_s": elapsed_s, "frames_per_s": averaging.watcher.rate, "resumed_frames": averaging.resumed,
+              "elapsed_s": elapsed_s, "frames_per_s": averaging.watcher.rate,
+              "ranks": averaging.watcher.ranks, "resumed_frames": averaging.resumed,
               # what a map's table looks at
               "accuracy": {"relative_rms": totals["relative_rms"]} if totals["checked_points"] > 0 else None}
     cell = Cell((True, True, True), np.array(totals["cell_A"]))

@@ -14,7 +14,7 @@ import numpy as np
 from ._average import CONVENTIONS, Average, average, method_line
 from ._c import ffi, lib
 from ._cell import lengths
-from ._command import add_frames, frames_in, interrupt_code, is_other_rank, parse_numbers
+from ._command import add_frames, by_ranks, frames_in, interrupt_code, is_other_rank, parse_numbers
 from ._errors import MapWarning, UsageError, file_name
 from ._files import check_outputs, write_whole
 from ._parameters import TABLES
@@ -152,7 +152,7 @@ def _say(made: Average, arguments: argparse.Namespace, written: List[str]) -> No
     print(f"method: {method_line(r)}")
     reading = f"; {r['readers']} readers" if r["readers"] > 1 else ""
     resumed = f", {r['resumed_frames']:,} frames from {arguments.checkpoint}" if r["resumed_frames"] else ""
-    rate = f", {r['frames_per_s']:,.4g} frames/s, on {r['device']}{reading}" if r["device"] else ""
+    rate = f", {r['frames_per_s']:,.4g} frames/s, on {r['device']}{by_ranks(r)}{reading}" if r["device"] else ""
     print(f"time: {r['elapsed_s']:.2f} s{rate}{resumed}")
     print(f"written: {'; '.join(f'{path}, {_size(path)}' for path in written)}")
     if arguments.verbose:

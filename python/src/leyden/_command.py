@@ -88,6 +88,11 @@ def said_of_checkpoint(path: str) -> Iterator[None]:
         raise
 
 
+def by_ranks(report: Mapping[str, Any]) -> str:
+    """Who else has done it."""
+    return f", by {report['ranks']} ranks" if report["ranks"] > 1 else ""
+
+
 def is_other_rank(arguments: argparse.Namespace) -> bool:
     """Whether rank 0 writes, and this is another one."""
     return arguments.ranks is not None and arguments.ranks.Get_rank() > 0

@@ -11,7 +11,7 @@ from typing import Any, Dict, List, Union
 import numpy as np
 
 from ._c import lib
-from ._command import add_frames, as_options, check_checkpoint, frames_in, interrupt_code, is_other_rank
+from ._command import add_frames, as_options, by_ranks, check_checkpoint, frames_in, interrupt_code, is_other_rank
 from ._energy import PARAMETERS, TERMS, Energies
 from ._energy_run import BY, energy
 from ._errors import DeviceWarning, Error, RadiiWarning, UsageError
@@ -157,7 +157,7 @@ def _say(made: Union[Energies, Binding], written: List[str]) -> None:
         print(f"verified: {r['checked_frames']:,} frame{'s' * (r['checked_frames'] != 1)}, energies of particles off by at most "
               f"{r['energy_error']:.2g} of their terms")
     resumed = f", {r['resumed_frames']:,} frames were there" if r["resumed_frames"] else ""
-    print(f"time: {r['elapsed_s']:.2f} s, {r['frames_per_s']:,.4g} frames/s, on {r['device']}{resumed}")
+    print(f"time: {r['elapsed_s']:.2f} s, {r['frames_per_s']:,.4g} frames/s, on {r['device']}{by_ranks(r)}{resumed}")
     print(f"written: {'; '.join(written)}")
 
 

@@ -502,7 +502,7 @@ def gather(frames: Frames, parts: Sequence[Computed], way: Way, pairs: np.ndarra
         raise InputError("no frame counts")
     if checkpoint is not None:
         checkpoint.save(gathered)
-    watcher.end()
+    watcher.end(1 if ranks is None else ranks.count)
     return gathered
 
 
@@ -528,6 +528,6 @@ def report_of(frames: Frames, gathered: Gathered, watcher: FrameWatcher, parts: 
     return {"files": frames.files, "frames": gathered.count, "frames_wanted": len(frames), "skipped": frames.skipped,
             "first_skipped": [bad._asdict() for bad in frames.bad], "atoms": frames.atoms, "readers": frames.readers,
             "made_whole": gathered.made_whole, "resumed_frames": gathered.resumed, "elapsed_s": watcher.elapsed_s,
-            "frames_per_s": watcher.rate, "checked_frames": each[0]["checked_frames"],
+            "frames_per_s": watcher.rate, "ranks": watcher.ranks, "checked_frames": each[0]["checked_frames"],
             "energy_error": max(one["energy_error"] for one in each), "device": each[0]["device"],
             "device_seconds": sum(one["device_seconds"] for one in each), "parts": each, "term_names": list(TERMS)}

@@ -503,6 +503,7 @@ def fit_score(map: Any, universe: Any, *trajectories: Any, weights: Any = "numbe
     report = {**totals, "files": frames.files, "frames": gathered.count, "skipped": frames.skipped,
               "resumed_frames": gathered.resumed, "first_skipped": [bad._asdict() for bad in frames.bad], "atoms": len(group),
               "by": by if isinstance(by, str) else None, "elapsed_s": watcher.elapsed_s, "frames_per_s": watcher.rate,
+              "ranks": watcher.ranks,
               "resolution_A": options.resolution_A,
               "comment": [f"leyden: density of {len(group)} atoms, {convention} at {options.resolution_A:.6g} A, against the map"]}
     return FitScores(gathered.frames, gathered.rows("fit.score"), report, gathered.get("fit", "window"), labels,

@@ -10,7 +10,7 @@ from typing import Any, List
 
 import numpy as np
 
-from ._command import add_frames, check_checkpoint, frames_in, interrupt_code, is_other_rank, said_of_checkpoint
+from ._command import add_frames, by_ranks, check_checkpoint, frames_in, interrupt_code, is_other_rank, said_of_checkpoint
 from ._errors import UsageError
 from ._files import check_outputs, write_whole
 from ._fitting import FORMS, FitScores, density_map, fit_score
@@ -130,7 +130,7 @@ def _say(made: FitScores, arguments: argparse.Namespace, names: List[str]) -> No
     if r["checked_frames"]:
         print(f"verified: {r['checked_frames']:,} frame{'s' * (r['checked_frames'] != 1)}, off by at most {r['error']:.2g}")
     resumed = f", {r['resumed_frames']:,} frames were there" if r["resumed_frames"] else ""
-    print(f"time: {r['elapsed_s']:.2f} s, {r['frames_per_s']:,.4g} frames/s, on {r['device']}{resumed}")
+    print(f"time: {r['elapsed_s']:.2f} s, {r['frames_per_s']:,.4g} frames/s, on {r['device']}{by_ranks(r)}{resumed}")
     print(f"written: {'; '.join(names)}")
 
 

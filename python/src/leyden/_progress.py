@@ -124,6 +124,7 @@ class FrameWatcher:
             raise UsageError("progress is None, True or a callable")
         self._told: Any = FrameLine() if wanted is True else wanted or None
         self._first = self._done = self._total = 0
+        self.ranks = 1
         self._start_s = self._last_s = time.monotonic()
         self._told_s = 0.0
 
@@ -149,9 +150,11 @@ class FrameWatcher:
             self._told_s = now_s
             self._told(FrameProgress(done, self._total, self.elapsed_s, (self._total - done) / max(self.rate, 1e-9), self.rate))
 
-    def end(self) -> None:
-        """What was under way has ended."""
+    def end(self, ranks: int = 1) -> None:
+        """What was under way has ended; `ranks` have done all of it."""
         self._last_s = time.monotonic()
+        if ranks > 1:
+            self._done, self.ranks = self._total, ranks
 
     def close(self) -> None:
         if isinstance(self._told, FrameLine):
