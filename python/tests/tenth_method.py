@@ -35,7 +35,7 @@ def build(folder):
     options["include_dirs"] = [*options["include_dirs"], str(ROOT / "cl"), str(ROOT / "tests")]
     header = (EXERCISE / "method.h").read_text()
     own = cffi.FFI()
-    for text in (library.declarations(), library.DEFINED, library.PROGRESS,
+    for text in (library.declarations(), library.DEFINED, library.PROGRESS, library.RANKS,
                  *re.findall(r"^(?:typedef struct squares_options|ley_status job_create).*?;$(?!\s+bool)", header,
                              re.M | re.S)):
         own.cdef(text)
