@@ -46,7 +46,8 @@ ley_status rank_slabs_share(const slab *own, size_t own_count, bool is_able, sla
     *list = calloc(*count + 1, sizeof **list);
     const bool has_memory = padded != NULL && *list != NULL && together != NULL;
     if (has_memory && most > 0) {
-        memcpy(padded, own, own_count * sizeof *padded);
+        if (own_count > 0)
+            memcpy(padded, own, own_count * sizeof *padded);
         ranks_share(padded, most * sizeof *padded, together);
         for (size_t r = 0, n = 0; r < ranks; n += (size_t)all[r++].slabs)
             memcpy(*list + n, together + r * most, (size_t)all[r].slabs * sizeof **list);
